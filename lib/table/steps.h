@@ -20,7 +20,8 @@ struct nsx_steps_model { int64_t layers, heads, kv_heads, dim; };
 struct nsx_steps_options {
 	const char *step, *module, *require;   /* as in struct nsx_steps_wanted, */
 	unsigned    keep;      /* these six likewise */
-	bool        brief, repeats, batched, overlapping;
+	bool        brief, repeats, batched;
+	const struct nsx_intern *overlapping;
 	const char *repeat;
 	bool        each;      /* a row for each step instead of for each class and device */
 	enum nsx_steps_by by;  /* not BY_CLASS: all devices, and neither each nor explain */

@@ -90,6 +90,21 @@ each_100 120
 says 'steps that last longer than it takes until the next one starts are reported' \
 	"steps of 'step@7' overlap: they last 130 ns on average and start 100 ns after each other" nsysx-steps "$T/each.130"
 equal 'of two runs it is said once' "$(nsysx-compare --by step "$T/each.130" "$T/each.130" 2>&1 >"$T/null" | grep -c 'warning: .*compare spans')" 1
+# Steps of two classes, of so many ns each, 100 ns after each other.
+two() {
+	{
+		echo 'device device=0'
+		for i in 0 1 2 3 4 5 6 7 8 9; do
+			t=$((1000 + 100 * i))
+			if [ "$i" -lt 5 ]; then name=train dur=$1; else name=eval dur=$2; fi
+			echo "range range=$i host_start=$t host_dur=9 start=$t dur=$dur name=$name"
+			echo "op type=kernel name=k device=0 stream=$((i % 3)) start=$t dur=$dur tid=1 host_start=$t host_dur=5 range=$i"
+		done
+	} | stream "two.$1.$2"
+}
+two 130 90
+two 90 130
+equal '... of each class' "$(nsysx-compare --by step --step '^:?(train|eval)' "$T/two.130.90" "$T/two.90.130" 2>&1 >"$T/null" | grep -o "warning: .*steps of '.*' overlap" | grep -o "'.*'" | sort | paste -sd' ' -)" "'eval' 'train'"
 equal 'not those that merely touch it' "$(nsysx-steps "$T/each.120" 2>&1 >"$T/null" | grep -c overlap)" 0
 
 # One number for a step of the job: the capture of device 1 begins two steps later, that of device 2 one step earlier than device 0's, which has

@@ -208,7 +208,7 @@ nsx_steps_find(struct nsx_reader *in, const struct nsx_steps_wanted *wanted, str
 		rc = nsx_steps_single(s, wanted->step, diags);
 	if (rc == NSX_OK) {
 		nsx_steps_report(s, diags);
-		s->overlapping = nsx_steps_report_overlapping(s, wanted->overlapping, diags);
+		rc = nsx_steps_report_overlapping(s, wanted->overlapping, diags) ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
 	nsx_reader_close(second);
 	nsx_spool_free(whole);

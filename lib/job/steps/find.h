@@ -19,7 +19,8 @@ struct nsx_steps_wanted {
 	bool        repeats;   /* if no class covers the GPU's work, the class that repeats (detect.h) is meant */
 	bool        bounds;    /* only when steps begin and end is in question (set.h) */
 	bool        batched;   /* and how many requests and tokens a server's are of (batch.h) */
-	bool        overlapping;   /* that steps overlap was told of another run (warn.h) */
+	const struct nsx_intern *overlapping;   /* classes of which it was told of another run that their steps overlap
+	                                         * (warn.h); NULL: none */
 	int       (*also)(void *state, const struct nsx_rec *rec);   /* gets each record, too; NULL: nobody. NSX_OK or
 	                                                              * NSX_ERR */
 	void       *also_state;

@@ -72,7 +72,7 @@ struct nsx_step_set {
 	bool               bounds;          /* of steps only their bounds are in question, not what devices do in
 	                                     * them, which takes memory by operation */
 	bool               batched;         /* the batches of a server's steps are kept (batch.h), */
-	bool               overlapping;     /* steps of a class overlap (warn.h) */
+	struct nsx_intern  overlapping;     /* names of classes whose steps overlap (warn.h) */
 	struct nsx_map     batch_of;        /* by profile and range */
 	NSX_VEC(struct nsx_step_batch) batches;
 	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class

@@ -588,6 +588,7 @@ nsx_steps_free(struct nsx_step_set *s)
 	nsx_near_free(&s->near);
 	nsx_range_book_free(&s->book);
 	nsx_intern_free(&s->names);
+	nsx_intern_free(&s->overlapping);
 	nsx_buf_free(&s->text);
 	free(s->timelines.p);
 	free(s->removed.p);

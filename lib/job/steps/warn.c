@@ -51,11 +51,11 @@ is_served(struct nsx_str class)
  * each other take 120, and have periods of 10. Of a server they prepare a step while the one before runs, which is no
  * fault of names: its steps are one sequence, whose periods are what each costs. */
 bool
-nsx_steps_report_overlapping(const struct nsx_step_set *s, bool told, struct nsx_diags *diags)
+nsx_steps_report_overlapping(struct nsx_step_set *s, const struct nsx_intern *told, struct nsx_diags *diags)
 {
-	bool any = false;
+	bool good = true;
 
-	for (size_t i = 0, n; i < s->list.n; i += n) {
+	for (size_t i = 0, n; i < s->list.n && good; i += n) {
 		const struct nsx_step_of *o = &s->list.p[i];
 		struct nsx_str class = nsx_intern_str(&s->names, o->class);
 		double spans = 0, periods = 0;
@@ -72,17 +72,19 @@ nsx_steps_report_overlapping(const struct nsx_step_set *s, bool told, struct nsx
 			count++;
 		}
 		if (longer > count / 2 && spans > OVERLAPPING * periods && !is_served(class)) {
-			nsx_diag_add(diags, told ? NSX_INFO : NSX_WARNING, "", longer,
+			bool again = told && nsx_intern_find(told, class) != NSX_NONE;
+
+			nsx_diag_add(diags, again ? NSX_INFO : NSX_WARNING, "", longer,
 			             "steps of '%.*s' overlap: they last %s on average and "
 				"start %s after each other, so a period is not the time that a step takes: compare "
 				"spans, "
 			             "or name steps whose first operation waits for the step before",
 			             (int)(class.len < 200 ? class.len : 200), class.ptr,
 			             nsx_ns_text(spans / (double)count).s, nsx_ns_text(periods / (double)count).s);
-			any = true;
+			good = nsx_intern(&s->overlapping, class) != NSX_NONE;
 		}
 	}
-	return any;
+	return good;
 }
 
 /* ---- groups */

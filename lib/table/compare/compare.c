@@ -353,6 +353,7 @@ nsx_compare_side_free(struct cmp_side *s)
 	nsx_compare_work_free(&s->work);
 	nsx_spool_free(s->again);
 	nsx_step_classes_free(&s->classes);
+	nsx_intern_free(&s->overlapping);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->program_of);

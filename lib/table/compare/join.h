@@ -145,7 +145,7 @@ struct cmp_side {
 	nsx_u128          time;              /* of the rows that are compared */
 	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
-	bool              overlapping;       /* its steps overlap (job/steps/warn.h), which is told of one side */
+	struct nsx_intern overlapping;       /* classes whose steps overlap (job/steps/warn.h): told of one side */
 	int64_t           diags;
 	int64_t           start;             /* of the first session, ns since 1970; NSX_ABSENT: not known; by STEP */
 	bool              summed;            /* it is a table that was computed from a stream */

@@ -253,13 +253,15 @@ find_steps(struct cmp *c, struct cmp_side *s, struct nsx_spool *spool, struct ns
 	const struct nsx_steps_options options = {
 		.step = c->options.step, .module = c->options.module, .keep = NSX_CAT_COSTS,
 		.batched = true, .repeats = !named && first, .repeat = named ? NULL : c->repeat,
-		.overlapping = s != &c->side[0] && c->side[0].overlapping
+		.overlapping = s != &c->side[0] ? &c->side[0].overlapping : NULL
 	};
 
 	if (!spool || nsx_steps_collect(s->in, &options, set, spool, own, c->err) != NSX_OK)
 		return NSX_ERR;
 	s->warm = set->warm;
+	nsx_intern_free(&s->overlapping);
 	s->overlapping = set->overlapping;
+	set->overlapping = (struct nsx_intern){ .n = 0 };
 	s->start = nsx_compare_start_of(&set->cat);
 	if (!set->suffixed || !set->list.n || c->repeat)
 		return NSX_OK;

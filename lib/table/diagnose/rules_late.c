@@ -10,10 +10,10 @@
 
 /* The command that shows the instances with the longest waits, or the devices for which others wait most. */
 static const char *
-waits_command(struct nsx_look_at *a)
+waits_tool(const struct nsx_look_at *a)
 {
-	return nsx_look_over(a, a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
-	                        : "nsysx-stragglers --waits --sort caused");
+	return a->comm.pairing.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	       : "nsysx-stragglers --waits --sort caused";
 }
 
 /* The devices for which others wait: one device, or a set of them. */
@@ -126,9 +126,6 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 static const char *
 with_lines(struct nsx_look_at *a, const struct told *told)
 {
-	/* The command may have been terminated. */
-	if (a->command.len && !a->command.failed && !a->command.ptr[a->command.len - 1])
-		a->command.len--;
 	if (told->lines) {
 		char tool[80];
 
@@ -234,7 +231,9 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		if (side_of(a, b, &a->devices.p[i]) == LATE)
 			nsx_buf_fmt(&a->named, "%s%" PRId64, a->named.len ? "," : "", a->devices.p[i].number);
 	*reported = gain;
-	rc = waits_command(a) ? nsx_look_find(a, kind, NSX_NCAUSES, gain, with_lines(a, &told)) : NSX_ERR;
+	a->command.len = 0;
+	nsx_look_put_over(a, waits_tool(a));
+	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, with_lines(a, &told));
 	if (told.action && a->findings.n > before)
 		a->findings.p[before].action = told.action;
 	return rc;
@@ -285,7 +284,7 @@ put_waiting(struct nsx_look_at *a, const struct nsx_look_late *most, double all,
 	nsx_look_say(a, "devices wait in collectives for whichever arrives last, not mainly for one of them: device %"
 	             PRId64 " causes most, %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
 	*reported = nsx_look_saved(a, all / (double)a->devices.n);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, waits_command(a));
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, *reported, nsx_look_over(a, waits_tool(a)));
 }
 
 /* ---- without instances, or clocks to compare them by: no wait is known

@@ -247,9 +247,8 @@ table_of(struct waits *f, struct nsx_sums *sums)
 /* The devices that have a line of their own. */
 enum { TOLD = 16 };
 
-static const struct nsx_sum_def totals_of_devices = {
-	.size = sizeof(struct row), .key = sizeof(struct key), .cols = cols, .ncols = sizeof cols / sizeof *cols
-};
+/* Sums, of which no table is made. */
+static const struct nsx_sum_def totals_of_devices = { .size = sizeof(struct row), .key = sizeof(struct key) };
 
 static void
 add_row(struct row *to, const struct row *r)
@@ -258,7 +257,6 @@ add_row(struct row *to, const struct row *r)
 	to->last += r->last;
 	to->wait += r->wait;
 	to->caused += r->caused;
-	to->wait_max = r->wait_max > to->wait_max ? r->wait_max : to->wait_max;
 }
 
 NSX_ORDER(by_caused, struct row, NSX_CMP(b->caused, a->caused), NSX_CMP(a->key.device, b->key.device))

@@ -158,7 +158,6 @@ struct bound { int64_t op; size_t at; };
 
 /* Some of the plans. The slot of an event has a time of each; that of those that nobody waits for is the first one. */
 struct replay {
-	const struct wi_graph *g;
 	const struct wi_slots *slots;
 	struct wi_together together;
 	int64_t  *times;                 /* n of each slot */
@@ -185,7 +184,7 @@ list_bounds(const struct wi_graph *g)
 static void
 put_bounds(struct replay *r, uint32_t op, const int64_t *t)
 {
-	size_t n = 2 * r->g->steps.n;
+	size_t n = 2 * r->together.g->steps.n;
 
 	for (size_t i = nsx_sort_first(r->bounds, n, sizeof *r->bounds, offsetof(struct bound, op), op);
 	     i < n && r->bounds[i].op == op; i++)
@@ -198,7 +197,7 @@ static void
 foresee(const struct replay *r, size_t i)
 {
 	enum { TIMES = 12, SLOTS = 24, FIRST = 36 };
-	const struct wi_graph *g = r->g;
+	const struct wi_graph *g = r->together.g;
 	uint32_t e;
 
 	if (i + FIRST >= g->nevents)
@@ -220,7 +219,7 @@ static void
 sweep(void *replays, int at)
 {
 	struct replay *r = (struct replay *)replays + at;
-	const struct wi_graph *g = r->g;
+	const struct wi_graph *g = r->together.g;
 	size_t n = r->together.n;
 
 	for (size_t i = 0; i < g->nevents; i++) {
@@ -254,7 +253,7 @@ nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_
 		size_t from = n * i / nparts;
 		struct replay *r = &parts[i];
 
-		*r = (struct replay){ .g = g, .slots = slots, .bounds = list, .out = bounds + from * 2 * g->steps.n };
+		*r = (struct replay){ .slots = slots, .bounds = list, .out = bounds + from * 2 * g->steps.n };
 		nsx_wi_together(&r->together, g, plans + from, n * (i + 1) / nparts - from);
 		r->times = malloc((slots->n + 1) * (r->together.n + 1) * sizeof *r->times);
 		good &= r->times != NULL;
