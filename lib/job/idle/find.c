@@ -263,6 +263,7 @@ nsx_idle_finder_take(struct nsx_idle_finder *f, const struct nsx_rec *rec)
 {
 	bool op = rec->kind->id == NSX_OP;
 
+	f->came |= op;
 	if (!nsx_in_reach(rec)) {
 		f->beyond++;
 		return NSX_OK;
@@ -295,6 +296,7 @@ nsx_idle_finder_take_known(struct nsx_idle_finder *f, const struct nsx_rec *rec,
 			nsx_idle_take_told(f, rec);
 		break;
 	case NSX_OP:
+		f->came = true;
 		f->now = nsx_int(rec, NSX_OP_start, f->now);
 		rc = take_op(f, rec, device, communicates);
 		break;
@@ -370,7 +372,7 @@ nsx_idle_finder_report(struct nsx_idle_finder *f, struct nsx_diags *diags)
 {
 	int64_t crowded = f->told_crowded, stale = f->told_stale;
 
-	if (!f->ops)
+	if (!f->came)
 		nsx_diag_lack(diags, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
 	else if (!f->calls)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "%s",

@@ -100,6 +100,7 @@ struct nsx_idle_finder {
 	NSX_VEC(uint32_t) mark_nodes;
 	bool misfit;                     /* marked: a gap lacks marks, or they do not fit it, or lack frames: an
 	                                  * error */
+	bool came;                       /* an operation, even if it does not count */
 	int64_t told_crowded, told_stale;   /* marked: as the diags of nsysx-idle say */
 	int64_t calls, host_only, ops, late_calls, short_calls, timeless, threadless, no_launch, beyond,
 	        waits_unknown;

@@ -105,6 +105,7 @@ struct nsx_step_set {
 	                                     * it */
 	bool               matched;         /* NSX_STEP_PATTERN: some range did */
 	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
+	bool               came;            /* an operation, even if it does not count */
 	bool               warm;            /* nsysx-warmup has told something of the stream */
 	bool               excerpt;         /* the stream has the periods of steps alone (excerpt.h), */
 	bool               elsewhere;       /* and the steps are not those */

@@ -311,6 +311,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 	s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	s->calls += rec->kind->id == NSX_CALL;
+	s->came |= rec->kind->id == NSX_OP;
 	if (!nsx_in_reach(rec)) {
 		s->beyond++;
 		return NSX_OK;
@@ -560,7 +561,7 @@ nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags)
 void
 nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
-	if (!s->ops && !s->brief)
+	if (!s->came && !s->brief)
 		nsx_diag_lack(diags, "no operations in the stream, so the GPU time of steps is not known: extract with "
 		              "--ops --ranges=all");
 	nsx_steps_report_ranges(s, diags);

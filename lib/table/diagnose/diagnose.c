@@ -613,9 +613,13 @@ diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, bool
 	if (rc == NSX_OK && a.forecasts.known)
 		nsx_wi_say_partial(&a.forecasts.gains, diags);
 	d->diags = nsx_reader_diags(in);
-	if (rc == NSX_OK && !nsx_look_any_work(&a) && !nsx_look_came(&a, NSX_OP)
-	    && !nsx_look_came(&a, NSX_THUNK))
-		give_one_reason(&a);
+	/* What came and does not count is not lacking. */
+	if (rc == NSX_OK && !nsx_look_any_work(&a)) {
+		if (nsx_look_came(&a, NSX_OP) || nsx_look_came(&a, NSX_THUNK))
+			nsx_diags_drop_lacks(diags);
+		else
+			give_one_reason(&a);
+	}
 	*misfit = rc != NSX_OK && a.idle && a.idle->finder.misfit;
 	free_all(&a);
 	if (rc != NSX_OK)

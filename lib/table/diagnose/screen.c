@@ -153,6 +153,8 @@ put_verdict(struct nsx_screen *s)
 		nsx_idle_loss_text(a->idle, words[0].most->window, &a->text);
 	} else if (a->count && !nsx_look_came(a, NSX_OP)) {
 		nsx_buf_c(&a->text, "what devices did is not known: no operations in the stream, extract with -a");
+	} else if (nsx_look_any_work(a)) {
+		nsx_buf_c(&a->text, "what devices did is not known: no operation counts");
 	} else if (nsx_look_came(a, NSX_OP) || nsx_look_came(a, NSX_THUNK)) {
 		nsx_buf_c(&a->text, "no GPU work counts: all of it lacks a device, a start or a duration, or has times "
 		                    "beyond 73 years");

@@ -176,7 +176,7 @@ line_of_row(const struct nsx_roof *f, const struct nsx_roof_row *r)
 	l.program = nsx_cat_str(f->cat, p->name);
 	l.name = nsx_cat_str(f->cat, i->name);
 	l.opcode = nsx_cat_str(f->cat, i->opcode);
-	l.op_name = nsx_cat_str(f->cat, f->cat->insts.p[r->inst].op_name);
+	l.op_name = nsx_cat_str(f->cat, i->op_name);
 	l.math = math_name(r->math);
 	l.count = r->count;
 	l.total = r->total;

@@ -257,7 +257,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	else if (!modules)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no module records: only operations are summed, from the first to the last of each device");
-	else if (!f->moments.any)
+	else if (!f->moments.any && f->top.any_thunk)
 		nsx_sum_thunk_view(f->came, true, diags);
 	/* Operations are counted without `hidden`. */
 	f->top.any_comm &= !f->moments.any;

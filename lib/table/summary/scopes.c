@@ -396,7 +396,7 @@ report(const struct scopes *f, struct nsx_diags *diags)
 	if (!f->came[NSX_OP] && !f->came[NSX_THUNK])
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no op and no thunk records: extract with --ops, and of PyTorch with --ranges");
-	else if (!f->any_op)
+	else if (!f->any_op && f->came[NSX_THUNK])
 		nsx_sum_thunk_view(f->came, false, diags);
 	if (nsx_sums_count(&f->rows) && f->cat->insts.n && !any_op_name(f->cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has an op_name: extract with -x DIR");

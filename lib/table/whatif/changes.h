@@ -31,7 +31,7 @@ const char *nsx_wi_change_parse(const char *text, struct wi_change *c);
 bool nsx_wi_change_devices(const struct wi_graph *g, const struct wi_change *c, bool *named);
 
 /* Set, by device, those that do not count for the period of this change, and leave the others as they are: a step of a
- * job without them is that of the others. Whether there are any. */
+ * job without them is that of the others. Whether all that it names are numbers of devices. */
 bool nsx_wi_change_without(const struct wi_graph *g, const struct wi_change *c, bool *without);
 
 #endif
