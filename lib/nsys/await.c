@@ -67,6 +67,8 @@ struct walk {
 	struct nsx_map     last_of;           /* thread -> operation that it issued last */
 	struct nsx_map     sync_of;           /* call -> row of syncs */
 	uint32_t           first_record;      /* of the process */
+	uint32_t           device;            /* that it has launched to; NSX_NONE: none yet, or several */
+	bool               several;
 	NSX_VEC(struct nsx_await) waited;     /* of calls, as far as it is known at once */
 };
 
@@ -184,6 +186,8 @@ walk_op(struct walk *w, uint32_t at, uint32_t op)
 	if (s == NSX_NONE || !(last = nsx_map_at(&w->last_of, (struct nsx_key){ t->issues[o->launch].gtid, 0 })))
 		return false;
 	*last = op;
+	w->several |= w->device != NSX_NONE && w->device != o->device;
+	w->device = w->several ? NSX_NONE : o->device;
 	stream = &a->streams.p[s];
 	for (size_t i = 0; i < stream->pending.n; i++) {
 		struct nsx_event_wait *x = &a->waits.p[stream->pending.p[i]];
@@ -271,18 +275,21 @@ walk_sync(struct walk *w, uint32_t at, uint32_t call)
 	uint32_t sync = nsx_map_get(&w->sync_of, (struct nsx_key){ call, 0 }), s;
 	const struct nsx_sync *row = sync == NSX_NONE ? NULL : &a->l->host->syncs.p[sync];
 	enum nsx_call_role role = (enum nsx_call_role)t->call_names[c->name].role;
+	uint32_t device = row ? row->device : w->device;
 	bool good = true;
 
+	/* Some versions write no row for cudaDeviceSynchronize; which device it is for is plain if there is one. */
+	if (role == NSX_CALL_SYNCS_DEVICE) {
+		for (s = device == NSX_NONE ? NSX_NONE : a->first_stream.p[device]; s != NSX_NONE && good;
+		     s = a->streams.p[s].next)
+			good = await_op(w, call, nsx_await_last(&a->streams.p[s], at));
+		return good;
+	}
 	if (!row)
 		return true;
 	if (role == NSX_CALL_SYNCS_STREAM) {
 		s = nsx_await_stream(a, row->device, row->stream);
 		return s == NSX_NONE || await_op(w, call, nsx_await_last(&a->streams.p[s], at));
-	}
-	if (role == NSX_CALL_SYNCS_DEVICE) {
-		for (s = a->first_stream.p[row->device]; s != NSX_NONE && good; s = a->streams.p[s].next)
-			good = await_op(w, call, nsx_await_last(&a->streams.p[s], at));
-		return good;
 	}
 	if (role == NSX_CALL_SYNCS_EVENT) {
 		struct nsx_event_wait x = wait_of(w, at, sync);
@@ -307,8 +314,11 @@ take_steps(struct walk *w)
 		const struct step *s = &w->steps.p[w->order.p[i].i];
 		uint32_t at = (uint32_t)i + 1;
 
-		if (!i || w->order.p[i].k[0] != process)
+		if (!i || w->order.p[i].k[0] != process) {
 			w->first_record = (uint32_t)w->a->records.n;
+			w->device = NSX_NONE;
+			w->several = false;
+		}
 		process = w->order.p[i].k[0];
 		switch ((enum what)s->what) {
 		case OP:     good = walk_op(w, at, s->i); break;
@@ -345,8 +355,21 @@ nearest_end(const struct nsx_sort_key *ends, size_t n, uint32_t device, const st
 	return best == n ? NSX_NONE : ends[best].i;
 }
 
-/* Blocking copies await themselves; a call that stalled and does not block, the operation of its device that made
- * room. */
+/* Whether a copy from pageable memory kept its call: the driver stages what is large (more than 64 KiB) piece by piece,
+ * and returns with the last one, some us before it is on the device. What is small is staged whole, and begins after the
+ * call. */
+static bool
+staged(const struct nsx_trace *t, const struct nsx_gpu_op *op, uint32_t call)
+{
+	const struct nsx_host_call *c = &t->calls[call];
+
+	return op->type == NSX_OP_MEMCPY && op->src == NSX_MEMORY_PAGEABLE && op->dst == NSX_MEMORY_DEVICE
+	       && t->call_names[c->name].class == NSX_CALL_COPY && op->start < c->end
+	       && op->end <= nsx_add_sat(c->end, CLOCKS, NULL);
+}
+
+/* Blocking copies, and those that are staged, await themselves; a call that stalled and does not block, the operation of
+ * its device that made room. */
 static bool
 await_own(struct walk *w)
 {
@@ -365,7 +388,7 @@ await_own(struct walk *w)
 
 		if (call == NSX_NONE)
 			continue;
-		if (nsx_call_blocks(t, &t->calls[call])) {
+		if (nsx_call_blocks(t, &t->calls[call]) || staged(t, op, call)) {
 			good = await_op(w, call, i);
 			continue;
 		}

@@ -23,6 +23,31 @@ same 'operations behind an event, starts, and what follows a -done' "$T/got" "$T
 equal 'calls name the operations whose ends they awaited' "$(columns call call waited <"$T/hand.nsx" | grep -v -e '-$')" '6 2
 7 1,2'
 
+# Some versions of Nsight Systems write no row for cudaDeviceSynchronize.
+waited() {
+	nsysx-extract -q -a "$T/other.sqlite" | columns call call waited | grep -v -e '-$'
+}
+cp "$T/hand.sqlite" "$T/other.sqlite"
+sqlite3 "$T/other.sqlite" 'DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION WHERE correlationId = 7'
+equal 'a device synchronization without a row waits for the device of the process' "$(waited)" '6 2
+7 1,2'
+sqlite3 "$T/other.sqlite" 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1, contextId = 3 WHERE demangledName = 11'
+equal '... of several it is not known for which' "$(waited)" '6 2'
+
+# Copies of pageable memory: a large one is staged piece by piece and returns with the last, 8 us before it is on the
+# device; a small one begins after the call has returned; that of pinned memory, and of one that ends much later, is not
+# waited for.
+for copy in '9420000 9950000 0 kept' '9420000 9991000 0 none' '9960000 9965000 0 none' '9420000 9950000 1 none'; do
+	cp "$T/hand.sqlite" "$T/other.sqlite"
+	set -- $copy
+	sqlite3 "$T/other.sqlite" "INSERT INTO StringIds VALUES (6,'cudaMemcpyAsync_v3020');
+		INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (9400000,9942000,0,281474976710656+1677721600+100,8,6,0,NULL);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, bytes INT, copyKind INT, srcKind INT, dstKind INT);
+		INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES ($1,$2,0,1,7,8,281474976710656+1677721600,1048576,1,$3,2)"
+	equal "a copy to the device of $1 to $2, from memory of kind $3, in a call until 9942000" \
+		"$(waited | sed -n 's/^14 [0-9]*$/kept/p' | grep . || echo none)" "$4"
+done
+
 nsysx-extract -q --ops --calls "$T/hand.sqlite" >"$T/few.nsx"
 after "$T/few.nsx" | sort >"$T/got"
 same 'without ranges too' "$T/got" "$T/want"

@@ -111,7 +111,7 @@ equal 'a host that is late: no queue' "$(nsysx-whatif -q --tsv --step "$step" --
 
 # ---- the comparison can tell: exports that lack what was waited for give no forecast, or a wrong one
 
-for mutant in full-queue twoway-sync buckets-sync pipeline-sync straggler-sync twoway-wait buckets-wait pipeline-wait tensor-wait; do
+for mutant in full-queue twoway-sync buckets-sync straggler-sync twoway-wait buckets-wait pipeline-wait tensor-wait; do
 	job "${mutant%-*}" 1 --without "${mutant#*-}"
 	got=$(forecasts | awk '$3 != "none"' | errors)
 	if within 0.1 1.1 "$got" && [ "${got##* }" = 0 ]; then

@@ -6,7 +6,11 @@
  * Example: gaps of 900, 950, 870 us of a thread that reads batches, in which a copy of another thread ends after 300,
  * 352, 269 us. The times from there to the end of the gap, 600, 598, 601, vary by 2 us and the gaps by 40, so the
  * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. The same tells of gaps in
- * which the device ends all that the process had launched whether the host waited for that. */
+ * which the device ends all that the process had launched whether the host waited for that.
+ *
+ * Where the host is slow most gaps before a call of that name are its own work, in which no other thread calls: PyTorch's
+ * main thread has eighty of 50 us and more in a step, and waits for the thread of autograd in one. Of two threads that
+ * take turns those alone count in which the other one has called. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,6 +23,7 @@ enum {
 	SOON = 100000, STEADY = 5000,   /* ns: goes on so soon, or always so long after */
 	RESOLUTION = 1000,    /* ns: variation of times that says nothing */
 	FEW = 2,
+	CALLS_A_TURN = 2,     /* of threads that take turns, the one with fewer calls, of both changes of a turn each */
 	OTHERS = 16,          /* threads of a process, those with most calls, that others may wait for */
 	DEVICE = 2 * OTHERS   /* in the place of another thread: the device */
 };
@@ -42,8 +47,8 @@ enum { NOTHING, HANDED, DRAINED, DOUBTFUL };
 struct verdict { bool often, accepted, unsure; double spread; };
 
 /* group: where the threads of its process begin in search.threads, of which there are group_n. last: its latest call so
- * far; NSX_NONE: none yet. */
-struct of_thread { uint32_t rank, group, group_n, ncalls, last; };
+ * far; NSX_NONE: none yet. came: a bit for each rank of another one of its process: it has called since that one did. */
+struct of_thread { uint32_t rank, group, group_n, ncalls, last, came; };
 
 struct search {
 	struct wi_graph  *g;
@@ -53,6 +58,8 @@ struct search {
 	uint32_t         *last_op;          /* by call: its operation that ends last */
 	uint32_t         *left;             /* by process: of what it has launched so far, what ends last */
 	size_t            nthreads;
+	size_t            turns[OTHERS][OTHERS];   /* by ranks of the one that begins and of the other, of all processes */
+	size_t            ncalls[OTHERS];          /* by rank, of all processes */
 	NSX_VEC(struct sample) samples;
 };
 
@@ -96,7 +103,7 @@ rank_threads(struct search *s)
 			struct of_thread *of = &s->of[keys[x].i];
 
 			*of = (struct of_thread){ (uint32_t)(x - i), (uint32_t)i, (uint32_t)(k - i), of->ncalls,
-			                          NSX_NONE };
+			                          NSX_NONE, 0 };
 		}
 	}
 	free(keys);
@@ -169,6 +176,33 @@ add_device(struct search *s, uint32_t call)
 	return nsx_large_push(&s->g->large, &s->samples, x);
 }
 
+/* A call of a thread with n - 1 others: its turn, with each that has called since it last did. */
+static void
+count_turn(struct search *s, struct of_thread *of, uint32_t n)
+{
+	uint32_t others = ((1u << n) - 1) & ~(1u << of->rank) & ~of->came;
+
+	if (of->rank >= n)
+		return;
+	s->ncalls[of->rank]++;
+	for (uint32_t k = 0; others >> k; k++)
+		if (others >> k & 1) {
+			s->turns[of->rank][k]++;
+			s->of[s->threads[of->group + k]].came &= ~(1u << of->rank);
+		}
+	of->came |= others;
+}
+
+/* Whether two threads work by turns, each while the other is silent: of two that know nothing of each other the calls
+ * would lie between each other's. */
+static bool
+takes_turns(const struct search *s, uint32_t a, uint32_t b)
+{
+	size_t n = nsx_min(s->ncalls[a], s->ncalls[b]);
+
+	return s->turns[a][b] + s->turns[b][a] <= n / CALLS_A_TURN;
+}
+
 /* By call, and none by process. */
 static void
 find_last_ops(struct search *s)
@@ -215,6 +249,8 @@ find_samples(struct search *s)
 
 		wi_pause(g, i);
 		of->last = (uint32_t)i;
+		if (n > 1)
+			count_turn(s, of, n);
 		if (wi_before(c) == NSX_NONE || c->start - g->calls.p[c->before].end < GAP) {
 			launched(s, i);
 			continue;
@@ -260,8 +296,10 @@ sum_up(const struct sample *x, size_t n, double *dd, double *du, double *uu)
 }
 
 static bool
-judge(const struct sample *x, size_t n, struct verdict *v)
+judge(const struct search *s, const struct sample *x, size_t n, struct verdict *v)
 {
+	bool turns = x->by != DEVICE && x->of < OTHERS && takes_turns(s, x->of, x->by / 2);
+
 	NSX_VEC(int64_t) after = { 0 };
 	double dd, du, uu, count, least, likelier;
 
@@ -270,7 +308,7 @@ judge(const struct sample *x, size_t n, struct verdict *v)
 			free(after.p);
 			return false;
 		}
-	*v = (struct verdict){ .often = after.n >= FEW && (double)after.n >= often * (double)n };
+	*v = (struct verdict){ .often = after.n >= FEW && (turns || (double)after.n >= often * (double)n) };
 	if (v->often) {
 		qsort(after.p, after.n, sizeof *after.p, nsx_sort_by_int);
 		sum_up(x, n, &dd, &du, &uu);
@@ -312,7 +350,7 @@ decide(struct search *s, size_t from, size_t to)
 	for (size_t i = from, k; i < to; i = k) {
 		for (k = i; k < to && s->samples.p[k].by == s->samples.p[i].by;)
 			k++;
-		if (!judge(&s->samples.p[i], k - i, &v))
+		if (!judge(s, &s->samples.p[i], k - i, &v))
 			return false;
 		/* A thread that waits for the device may be what it waits for. */
 		if (s->samples.p[i].by == DEVICE ? v.accepted && best == to && !doubt
