@@ -355,9 +355,9 @@ nearest_end(const struct nsx_sort_key *ends, size_t n, uint32_t device, const st
 	return best == n ? NSX_NONE : ends[best].i;
 }
 
-/* Whether a copy from pageable memory kept its call: the driver stages what is large (more than 64 KiB) piece by piece,
- * and returns with the last one, some us before it is on the device. What is small is staged whole, and begins after the
- * call. */
+/* Whether a copy from pageable memory kept its call: the driver stages what is large (more than 64 KiB) piece by
+ * piece, and returns with the last one, some us before it is on the device. What is small is staged whole, and begins
+ * after the call. */
 static bool
 staged(const struct nsx_trace *t, const struct nsx_gpu_op *op, uint32_t call)
 {
@@ -368,8 +368,8 @@ staged(const struct nsx_trace *t, const struct nsx_gpu_op *op, uint32_t call)
 	       && op->end <= nsx_add_sat(c->end, CLOCKS, NULL);
 }
 
-/* Blocking copies, and those that are staged, await themselves; a call that stalled and does not block, the operation of
- * its device that made room. */
+/* Blocking copies, and those that are staged, await themselves; a call that stalled and does not block, the operation
+ * of its device that made room. */
 static bool
 await_own(struct walk *w)
 {

@@ -8,9 +8,9 @@
  * reader waits for the copy. Had the gaps varied by 2 us and these times by 40, it would not. The same tells of gaps in
  * which the device ends all that the process had launched whether the host waited for that.
  *
- * Where the host is slow most gaps before a call of that name are its own work, in which no other thread calls: PyTorch's
- * main thread has eighty of 50 us and more in a step, and waits for the thread of autograd in one. Of two threads that
- * take turns those alone count in which the other one has called. */
+ * Where the host is slow most gaps before a call of that name are its own work, in which no other thread calls:
+ * PyTorch's main thread has many of 50 us and more in a step, and waits for the thread of autograd in one. Of two
+ * threads that take turns those alone count in which the other one has called. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +23,7 @@ enum {
 	SOON = 100000, STEADY = 5000,   /* ns: goes on so soon, or always so long after */
 	RESOLUTION = 1000,    /* ns: variation of times that says nothing */
 	FEW = 2,
+	FAR = 4,              /* times as long after: not what it waited for */
 	CALLS_A_TURN = 2,     /* of threads that take turns, the one with fewer calls, of both changes of a turn each */
 	OTHERS = 16,          /* threads of a process, those with most calls, that others may wait for */
 	DEVICE = 2 * OTHERS   /* in the place of another thread: the device */
@@ -43,11 +44,16 @@ struct sample {
 
 enum { NOTHING, HANDED, DRAINED, DOUBTFUL };
 
-/* Samples of one site: what they say. */
-struct verdict { bool often, accepted, unsure; double spread; };
+/* Samples of one site, n from number `first` on: what they say. after: the median. gaps: those with a call. */
+struct verdict {
+	bool    device, often, accepted, unsure, read;
+	double  spread;
+	int64_t after;
+	size_t  gaps, first, n;
+};
 
 /* group: where the threads of its process begin in search.threads, of which there are group_n. last: its latest call so
- * far; NSX_NONE: none yet. came: a bit for each rank of another one of its process: it has called since that one did. */
+ * far; NSX_NONE: none yet. came: a bit for each rank of others of its process that have not called since it did. */
 struct of_thread { uint32_t rank, group, group_n, ncalls, last, came; };
 
 struct search {
@@ -58,8 +64,9 @@ struct search {
 	uint32_t         *last_op;          /* by call: its operation that ends last */
 	uint32_t         *left;             /* by process: of what it has launched so far, what ends last */
 	size_t            nthreads;
-	size_t            turns[OTHERS][OTHERS];   /* by ranks of the one that begins and of the other, of all processes */
-	size_t            ncalls[OTHERS];          /* by rank, of all processes */
+	size_t            turns[OTHERS][OTHERS];   /* by rank of the one that begins, and of the other */
+	size_t            ncalls[OTHERS];          /* by rank */
+	uint32_t          to_host;          /* the name of copies to the host, in wi_graph.names */
 	NSX_VEC(struct sample) samples;
 };
 
@@ -176,14 +183,15 @@ add_device(struct search *s, uint32_t call)
 	return nsx_large_push(&s->g->large, &s->samples, x);
 }
 
-/* A call of a thread with n - 1 others: its turn, with each that has called since it last did. */
+/* A call of a thread with n - 1 others: it begins a turn with each that has called since it last did. */
 static void
 count_turn(struct search *s, struct of_thread *of, uint32_t n)
 {
-	uint32_t others = ((1u << n) - 1) & ~(1u << of->rank) & ~of->came;
+	uint32_t others;
 
 	if (of->rank >= n)
 		return;
+	others = ((1u << n) - 1) & ~(1u << of->rank) & ~of->came;
 	s->ncalls[of->rank]++;
 	for (uint32_t k = 0; others >> k; k++)
 		if (others >> k & 1) {
@@ -295,20 +303,35 @@ sum_up(const struct sample *x, size_t n, double *dd, double *du, double *uu)
 	}
 }
 
+/* Whether what the device ended last in the gap was a copy to the host that another thread had issued: what it brought
+ * is wanted. JAX waits so for values, in no call. */
+static bool
+is_read(const struct search *s, const struct sample *x)
+{
+	const struct wi_op *o = &s->g->ops.p[x->from];
+
+	return s->g->tasks.p[o->task].kernel == s->to_host && s->g->calls.p[o->call].thread != x->thread;
+}
+
 static bool
 judge(const struct search *s, const struct sample *x, size_t n, struct verdict *v)
 {
+	bool read = x->by == DEVICE;
 	bool turns = x->by != DEVICE && x->of < OTHERS && takes_turns(s, x->of, x->by / 2);
-
 	NSX_VEC(int64_t) after = { 0 };
 	double dd, du, uu, count, least, likelier;
 
 	for (size_t i = 0; i < n; i++)
-		if (x[i].from != NSX_NONE && !nsx_vec_push(&after, x[i].after)) {
-			free(after.p);
-			return false;
+		if (x[i].from != NSX_NONE) {
+			read = read && is_read(s, &x[i]);
+			if (!nsx_vec_push(&after, x[i].after)) {
+				free(after.p);
+				return false;
+			}
 		}
-	*v = (struct verdict){ .often = after.n >= FEW && (turns || (double)after.n >= often * (double)n) };
+	*v = (struct verdict){ 
+	                       .device = x->by == DEVICE, .gaps = after.n,
+	                       .often = after.n >= FEW && (turns || read || (double)after.n >= often * (double)n) };
 	if (v->often) {
 		qsort(after.p, after.n, sizeof *after.p, nsx_sort_by_int);
 		sum_up(x, n, &dd, &du, &uu);
@@ -318,6 +341,8 @@ judge(const struct search *s, const struct sample *x, size_t n, struct verdict *
 		likelier = count / 2 * log((dd + uu + 2 * du + least) / (dd + least));
 		v->accepted = likelier >= sure || (after.p[after.n / 2] < SOON && (likelier >= likely
 		              || (likelier > -alike && dd / count < (double)STEADY * STEADY)));
+		v->read = read && likelier > -sure;
+		v->after = after.p[after.n / 2];
 		v->unsure = likelier > -likely;
 		v->spread = dd / count;
 	}
@@ -339,35 +364,58 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from, bool device)
 	return true;
 }
 
+/* Of what a thread may have waited for, v[0 .. n), what it did: n for nothing. In a steady job all that happens once in
+ * a step is as regular, so that after which it goes on far sooner counts. A thread that waits for the device may be what
+ * this one waits for, or one of several that issue what it reads. */
+static size_t
+choose(const struct verdict *v, size_t n, bool *doubt)
+{
+	size_t best = n, device = n;
+	int64_t soon = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].accepted)
+			soon = nsx_min(soon, v[i].after);
+	soon = soon > INT64_MAX / FAR ? INT64_MAX : FAR * soon;
+	*doubt = false;
+	for (size_t i = 0; i < n; i++) {
+		bool near = v[i].after <= soon;
+
+		if (v[i].device)
+			device = i;
+		else if (v[i].accepted && near && (best == n || v[i].spread < v[best].spread))
+			best = i;
+		*doubt |= !v[i].device && v[i].often && v[i].unsure && near;
+	}
+	if (device < n && v[device].read && (best == n || 2 * v[best].gaps <= v[device].gaps))
+		return device;
+	return best < n || device == n || !v[device].accepted || v[device].after > soon || *doubt ? best : device;
+}
+
 /* One thread and call with its sites, of each other thread. */
 static bool
 decide(struct search *s, size_t from, size_t to)
 {
-	size_t best = to, best_n = 0;
-	struct verdict least = { 0 }, v;
-	bool doubt = false;
+	struct verdict v[DEVICE + 1];
+	size_t n = 0, best;
+	bool doubt;
 
 	for (size_t i = from, k; i < to; i = k) {
 		for (k = i; k < to && s->samples.p[k].by == s->samples.p[i].by;)
 			k++;
-		if (!judge(s, &s->samples.p[i], k - i, &v))
+		if (!judge(s, &s->samples.p[i], k - i, &v[n]))
 			return false;
-		/* A thread that waits for the device may be what it waits for. */
-		if (s->samples.p[i].by == DEVICE ? v.accepted && best == to && !doubt
-		    : v.accepted && (best == to || v.spread < least.spread)) {
-			best = i;
-			best_n = k - i;
-			least = v;
-		}
-		/* Of the device that is told by what may be a wait in no call (unseen.c). */
-		doubt |= v.often && v.unsure && s->samples.p[i].by != DEVICE;
+		v[n].first = i;
+		v[n++].n = k - i;
 	}
+	/* Of the device a doubt is told by what may be a wait in no call (unseen.c). */
+	best = choose(v, n, &doubt);
 	for (size_t i = from; i < to; i++) {
 		struct sample *x = &s->samples.p[i];
-		bool is_best = i >= best && i < best + best_n;
+		bool is_best = best < n && i >= v[best].first && i < v[best].first + v[best].n;
 
 		x->by = x->from == NSX_NONE || (x->by == DEVICE && !is_best) ? NOTHING
-		        : is_best ? x->by == DEVICE ? DRAINED : HANDED : best == to && doubt ? DOUBTFUL : NOTHING;
+		        : is_best ? x->by == DEVICE ? DRAINED : HANDED : best == n && doubt ? DOUBTFUL : NOTHING;
 	}
 	return true;
 }
@@ -423,6 +471,7 @@ nsx_wi_find_handovers(struct wi_graph *g)
 	struct search s = { .g = g, .nthreads = g->threads.thread_of.n };
 	bool good;
 
+	s.to_host = nsx_intern_find(&g->names, NSX_STR("[CUDA memcpy Device-to-Host]"));
 	s.of = calloc(s.nthreads + 1, sizeof *s.of);
 	s.threads = calloc(s.nthreads + 1, sizeof *s.threads);
 	s.goes_on = nsx_large_array(&g->large, g->calls.n / 8 + 1, 1);
