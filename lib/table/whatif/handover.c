@@ -365,8 +365,8 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from, bool device)
 }
 
 /* Of what a thread may have waited for, v[0 .. n), what it did: n for nothing. In a steady job all that happens once in
- * a step is as regular, so that after which it goes on far sooner counts. A thread that waits for the device may be what
- * this one waits for, or one of several that issue what it reads. */
+ * a step is as regular, so that after which it goes on far sooner counts. A thread that waits for the device may be
+ * what this one waits for, or one of several that issue what it reads. */
 static size_t
 choose(const struct verdict *v, size_t n, bool *doubt)
 {
