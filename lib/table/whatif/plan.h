@@ -62,7 +62,7 @@ struct wi_shares { double k; double *measured, *now; };
 int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
-enum { WI_TOGETHER = 17 };   /* plans that can be swept over at once */
+enum { WI_TOGETHER = 17, WI_AT_ONCE = 12 };   /* plans that can be swept over at once; where all times are kept */
 /* Each event that others wait for has a slot, until the last of them is known. {0} is empty. */
 struct wi_slots {
 	const struct wi_graph *g;
@@ -84,34 +84,52 @@ struct wi_together {
 	const struct wi_graph *g;
 	const struct wi_plan *const *plans;
 	size_t    n;
-	struct wi_differing {
-		size_t  n;
-		uint8_t plans[WI_TOGETHER];  /* those whose lags of edges of a class may differ; */
-		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
-	} differing[WI_NCLASSES];
+	unsigned  classes;       /* of edges whose lags may differ, a bit each */
+	uint32_t *rows;          /* by edge: 1 + that of its lags after the plans; 0: all leave it as it is. NULL: lags
+	                          * are made when they are asked for */
+	NSX_VEC(int64_t) lags;   /* n of each row */
 };
 /* At most WI_TOGETHER plans, which must stay. */
 void nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n);
-/* How many plans are worth to be together if the times of all events are kept. */
-size_t nsx_wi_at_once(const struct wi_graph *g);
-/* Raise the times of an event to what an edge from a source with these times makes of them. */
-static inline void
-wi_follow(const struct wi_together *w, uint32_t event, uint32_t edge, const int64_t *restrict from, int64_t *restrict t)
+/* The same, for several sweeps: keep the lags, if they are not very many. NSX_OK or NSX_ERR; free w in both cases. */
+int nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans,
+                         size_t n);
+void nsx_wi_together_free(struct wi_together *w);
+/* The n lags of an edge to that event; made: room for them. NULL: after all plans it is the measured one. */
+static inline const int64_t *
+wi_lags(const struct wi_together *w, uint32_t event, uint32_t edge, int64_t made[WI_TOGETHER])
 {
-	const struct wi_differing *d = &w->differing[w->g->edges.p[edge].class];
-	int64_t lag = wi_lag(w->g, edge), at;
+	uint32_t row;
 
-	for (size_t p = 0; p < w->n; p++) {
-		at = from[p] + lag + d->never[p];
-		t[p] = at > t[p] ? at : t[p];
+	if (!(w->classes >> w->g->edges.p[edge].class & 1))
+		return NULL;
+	if (w->rows) {
+		row = w->rows[edge];
+		return row ? w->lags.p + (row - 1) * w->n : NULL;
 	}
-	for (size_t i = 0; i < d->n; i++) {
-		size_t p = d->plans[i];
+	for (size_t p = 0; p < w->n; p++)
+		made[p] = wi_plan_lag(w->plans[p], event, edge);
+	return made;
+}
+/* What an edge of these lags, or of the one, makes of the times of its source. */
+static inline void
+wi_begin(size_t n, const int64_t *lags, int64_t lag, const int64_t *restrict from, int64_t *restrict t)
+{
+	for (size_t p = 0; p < n; p++)
+		t[p] = from[p] + (lags ? lags[p] : lag);
+}
+/* Raise times to that. */
+static inline void
+wi_raise(size_t n, const int64_t *lags, int64_t lag, const int64_t *restrict from, int64_t *restrict t)
+{
+	for (size_t p = 0; p < n; p++) {
+		int64_t at = from[p] + (lags ? lags[p] : lag);
 
-		at = from[p] + nsx_wi_plan_lag(w->plans[p], event, edge);
 		t[p] = at > t[p] ? at : t[p];
 	}
 }
+/* How many plans are worth to be together if the times of all events are kept. */
+size_t nsx_wi_at_once(const struct wi_graph *g);
 /* The times of all events. shares: operations are beside transfers otherwise than they were; NULL: they are not. */
 void nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times);
 /* The bounds of steps with the times of the p-th of n plans. */

@@ -47,8 +47,8 @@ doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *
 	size_t n = x->w->n;
 	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), gone[WI_TOGETHER], some = false;
 	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
-	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER];
-	const int64_t *from;
+	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER], made[WI_TOGETHER];
+	const int64_t *from, *lags;
 
 	for (size_t p = 0; p < n && d->edge == NSX_NONE; p++)
 		own[p] = t;
@@ -56,9 +56,10 @@ doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *
 		return;
 	from = latest + g->edges.p[d->edge].from * n;
 	base = wi_lag(g, d->edge);
+	lags = wi_lags(x->w, d->event, d->edge, made);
 	most = t - wi_time(g, g->edges.p[d->edge].from);
 	for (size_t p = 0; p < n; p++) {
-		int64_t lag = wi_plan_lag(x->w->plans[p], d->event, d->edge);
+		int64_t lag = lags ? lags[p] : base;
 
 		gone[p] = lag == WI_GONE;
 		some |= gone[p];
@@ -79,15 +80,16 @@ doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *
 		own[p] = gone[p] ? kept[p] : own[p];
 }
 
-/* The earliest time of an event in doubt if it waits for none of its causes. *scale: what the change makes of the time
- * after them. Whether they count. */
+/* The earliest time of an event in doubt if it waits for none of its causes. lag: of its edge after the plan. *scale:
+ * what the change makes of the time after them. Whether they count. */
 static bool
-without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int64_t from, int64_t *own, double *scale)
+without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int64_t from, int64_t lag, int64_t *own,
+               double *scale)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_plan *plan = x->w->plans[p];
 	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
-	int64_t base = wi_lag(g, d->edge), lag = wi_plan_lag(plan, d->event, d->edge), t = wi_time(g, d->event);
+	int64_t base = wi_lag(g, d->edge), t = wi_time(g, d->event);
 
 	*own = from + lag;
 	if (lag == WI_GONE)
@@ -118,6 +120,8 @@ doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t
 	bool scaled = false, done[WI_TOGETHER] = { false };
 	int64_t t = wi_time(g, d->event), from[WI_TOGETHER], kept[WI_TOGETHER];
 	double scale[WI_TOGETHER];
+	int64_t made[WI_TOGETHER], base = d->edge == NSX_NONE ? 0 : wi_lag(g, d->edge);
+	const int64_t *lags = d->edge == NSX_NONE ? NULL : wi_lags(x->w, d->event, d->edge, made);
 
 	for (size_t p = 0; p < n; p++) {
 		from[p] = INT64_MIN;
@@ -125,7 +129,7 @@ doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t
 		own[p] = t;
 		if (d->edge != NSX_NONE) {
 			from[p] = earliest[g->edges.p[d->edge].from * n + p];
-			done[p] = !without_causes(x, d, p, from[p], &own[p], &scale[p]);
+			done[p] = !without_causes(x, d, p, from[p], lags ? lags[p] : base, &own[p], &scale[p]);
 		}
 		scaled |= scale[p] < 1;
 		kept[p] = own[p];
@@ -164,11 +168,14 @@ sweep_event(const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *la
 	}
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 		size_t from = g->edges.p[k].from * n;
+		int64_t made[WI_TOGETHER], lag = wi_lag(g, k);
+		const int64_t *lags;
 
 		if (d && k == d->edge)
 			continue;
-		wi_follow(x->w, e, k, earliest + from, early);
-		wi_follow(x->w, e, k, latest + from, late);
+		lags = wi_lags(x->w, e, k, made);
+		wi_raise(n, lags, lag, earliest + from, early);
+		wi_raise(n, lags, lag, latest + from, late);
 	}
 	if (op != NSX_NONE && wi_is_end(e))
 		nsx_wi_streams_ended(x->s, op, late, n);

@@ -6,43 +6,28 @@
 #include "base/sort.h"
 #include "table/whatif/plan.h"
 
-void
-nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
-{
-	*w = (struct wi_together){ .g = g, .plans = plans, .n = n };
-	for (size_t p = 0; p < n; p++)
-		for (int class = 0; class < WI_NCLASSES; class++)
-			if (plans[p]->classes >> class & 1) {
-				struct wi_differing *d = &w->differing[class];
-
-				d->plans[d->n++] = (uint8_t)p;
-				d->never[p] = INT64_MIN / 2;
-			}
-}
-
 size_t
 nsx_wi_at_once(const struct wi_graph *g)
 {
-	enum { MANY = 1 << 21, MOST = 12 };   /* times of each kind: 16 MB */
+	enum { MANY = 1 << 21 };   /* times of each kind: 16 MB */
 	size_t n = MANY / (g->nevents + 1);
 
-	return n < 1 ? 1 : n < MOST ? n : MOST;
+	return n < 1 ? 1 : n < WI_AT_ONCE ? n : WI_AT_ONCE;
 }
 
 /* The work of an operation that is beside transfers otherwise than it was. */
 static void
-beside(const struct wi_together *w, const struct wi_shares *s, uint32_t event, uint32_t edge, const int64_t *from,
-       int64_t *t)
+beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
+       const int64_t *from, int64_t *t)
 {
-	size_t i = wi_op_of(event);
+	const double *now = &s->now[op * w->n], measured = s->measured[op], before = 1 + s->k * measured;
 
 	for (size_t p = 0; p < w->n; p++) {
-		double now = s->now[i * w->n + p], measured = s->measured[i];
-		int64_t lag = wi_plan_lag(w->plans[p], event, edge);
+		int64_t took = lags ? lags[p] : lag;
 
-		if (now < measured || now > measured)
-			lag = llround((double)lag * (1 + s->k * now) / (1 + s->k * measured));
-		t[p] = from[p] + lag > t[p] ? from[p] + lag : t[p];
+		if (now[p] < measured || now[p] > measured)
+			took = llround((double)took * (1 + s->k * now[p]) / before);
+		t[p] = from[p] + took;
 	}
 }
 
@@ -53,18 +38,26 @@ nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
-		int64_t *t = times + e * w->n, begin = first == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+		int64_t *t = times + e * w->n;
 
 		wi_pause(g, i);
-		for (size_t p = 0; p < w->n; p++)
-			t[p] = begin;
+		if (first == NSX_NONE) {
+			for (size_t p = 0; p < w->n; p++)
+				t[p] = wi_time(g, e);
+			continue;
+		}
 		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
 			const struct wi_edge *x = &g->edges.p[k];
+			const int64_t *from = times + x->from * w->n, *lags;
+			int64_t made[WI_TOGETHER], lag = wi_lag(g, k);
 
+			lags = wi_lags(w, e, k, made);
 			if (shares && k == first && x->class == WI_DUR)
-				beside(w, shares, e, k, times + x->from * w->n, t);
+				beside(w, shares, wi_op_of(e), lags, lag, from, t);
+			else if (k == first)
+				wi_begin(w->n, lags, lag, from, t);
 			else
-				wi_follow(w, e, k, times + x->from * w->n, t);
+				wi_raise(w->n, lags, lag, from, t);
 		}
 	}
 }
@@ -225,14 +218,15 @@ sweep(void *replays, int at)
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i];
 		int64_t *t = &r->times[r->slots->of[e] * n];
-		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, made[WI_TOGETHER];
 
 		wi_pause(g, i);
 		foresee(r, i);
 		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
 		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
-			wi_follow(&r->together, e, k, &r->times[r->slots->of[g->edges.p[k].from] * n], t);
+			wi_raise(n, wi_lags(&r->together, e, k, made), wi_lag(g, k),
+			         &r->times[r->slots->of[g->edges.p[k].from] * n], t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
 	}
