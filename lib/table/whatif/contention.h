@@ -7,8 +7,11 @@
 struct wi_contention {
 	const struct wi_graph *g;
 	struct wi_shares  shares;    /* k 0: no contention was found */
-	struct transfer  *transfers; /* by device and start */
-	size_t    ntransfers, ndevices, *first;   /* first: of ndevices + 1, in transfers */
+	uint32_t *comm;              /* the operations that communicate, by device and start of their transfers; ncomm */
+	int64_t  *took;              /* of these after each plan */
+	struct transfer  *transfers; /* of a plan after the other, room for ncomm: by device and start */
+	size_t    ncomm, ndevices, *first;   /* first: of each plan and ndevices + 1, in its transfers */
+	size_t   *next;              /* the same: how many begin before what was looked at last */
 };
 
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */

@@ -1,5 +1,4 @@
 /* sweep.c -- the times of events after changes, and the periods that they make. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/par.h"
@@ -15,6 +14,16 @@ nsx_wi_at_once(const struct wi_graph *g)
 	return n < 1 ? 1 : n < WI_AT_ONCE ? n : WI_AT_ONCE;
 }
 
+/* As llround, which is no call here. */
+static int64_t
+rounded(double x)
+{
+	int64_t i = (int64_t)x;
+	double rest = x - (double)i;
+
+	return i + (rest >= 0.5) - (rest <= -0.5);
+}
+
 /* The work of an operation that is beside transfers otherwise than it was. */
 static void
 beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
@@ -26,7 +35,7 @@ beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const 
 		int64_t took = lags ? lags[p] : lag;
 
 		if (now[p] < measured || now[p] > measured)
-			took = llround((double)took * (1 + s->k * now[p]) / before);
+			took = rounded((double)took * (1 + s->k * now[p]) / before);
 		t[p] = from[p] + took;
 	}
 }
