@@ -31,10 +31,11 @@ struct wi_spans {
 	struct nsx_sort_key *threads;            /* by process */
 	bool streams;                            /* they may wait for each other in ways that are not known: */
 	/* Of an operation, by number in of_device: its own; the first one that ended within the usual latency before it
-	 * started; the first one that ended after that. */
-	struct wi_place { uint32_t of, near, until; } *places;
+	 * started; the first one that ended after that. moves: it ended within that before another one. */
+	struct wi_place { uint32_t of, near, until; bool moves; } *places;
 	int64_t *ends, *shifts;                  /* of the sweep, by operation of of_device and tree over them: when it
 	                                          * ends, and how much later than was measured; else NULL */
+	struct wi_ended *ended;                  /* by device; else NULL */
 	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
 	bool sampled;                            /* of the event in question some causes are left out */
 	int64_t partial;                         /* events of which that is so */
