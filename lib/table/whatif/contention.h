@@ -7,7 +7,7 @@
 struct wi_contention {
 	const struct wi_graph *g;
 	struct wi_shares  shares;    /* k 0: no contention was found */
-	uint32_t *comm;              /* the operations that communicate, by device and start of their transfers; ncomm */
+	uint32_t *comm;              /* ncomm operations that communicate, by device and start of their transfers */
 	int64_t  *took;              /* of these after each plan */
 	struct transfer  *transfers; /* of a plan after the other, room for ncomm: by device and start */
 	size_t    ncomm, ndevices, *first;   /* first: of each plan and ndevices + 1, in its transfers */
