@@ -389,7 +389,7 @@ share_again(struct wi_contention *c, const struct wi_together *w, const int64_t 
 		uint32_t device = wi_device(g, o);
 
 		for (size_t p = 0; p < w->n && first; p++)
-			now[p] = 0;
+			now[p] = measured;
 		if (!contends(g, o))
 			continue;
 		for (size_t k = 0; k < n; k++) {
@@ -407,8 +407,10 @@ share_again(struct wi_contention *c, const struct wi_together *w, const int64_t 
 void
 nsx_wi_contention_sweep(struct wi_contention *c, const struct wi_together *w, bool roughly, int64_t *times)
 {
-	bool done[WI_TOGETHER] = { false };
+	bool done[WI_TOGETHER];
 
+	for (size_t p = 0; p < w->n; p++)
+		done[p] = p >= w->nplans;
 	for (size_t i = 0; i < c->ncomm; i++)
 		transfer_times(w, c->comm[i], &c->took[i * w->n]);
 	for (int round = 0; round < (roughly ? FEW_ROUNDS : ROUNDS); round++) {

@@ -57,7 +57,7 @@ saved_by(const struct batch *b, size_t k, const int64_t *times)
 	const bool *without;
 	double period = period_of(b->w, &b->trials[k], &without);
 
-	nsx_wi_bounds(b->w->g, times, b->n, k, b->bounds);
+	nsx_wi_bounds(b->w->g, times, b->together.n, k, b->bounds);
 	return period - nsx_wi_period(b->w->g, b->bounds, without);
 }
 
@@ -131,7 +131,7 @@ span(struct batch *b)
 
 	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, w->g, w->path) != NSX_OK))
 		return NSX_ERR;
-	nsx_wi_spans_sweep(&w->spans, &b->together, w->times, w->times + b->n * w->g->nevents);
+	nsx_wi_spans_sweep(&w->spans, &b->together, w->times, w->times + b->together.n * w->g->nevents);
 	for (size_t k = 0; k < b->n; k++) {
 		struct wi_trial *t = &b->trials[k];
 		struct wi_gain *x = &t->gain;
@@ -140,7 +140,7 @@ span(struct batch *b)
 		const bool *without;
 
 		for (size_t latest = 0; latest < 2; latest++) {
-			double saved = saved_by(b, k, w->times + latest * b->n * w->g->nevents);
+			double saved = saved_by(b, k, w->times + latest * b->together.n * w->g->nevents);
 
 			x->low = fmin(x->low, saved + fmin(more, 0));
 			x->high = fmax(x->high, saved + fmax(more, 0));

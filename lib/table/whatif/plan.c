@@ -478,6 +478,15 @@ nsx_wi_plan_free(struct wi_plan *p)
 	*p = (struct wi_plan){ 0 };
 }
 
+bool
+nsx_wi_plan_touches(const struct wi_plan *p, size_t task)
+{
+	if (p->kind == WI_PLAN_TASKS)
+		return p->speeds[task] != 1;
+	return p->kind != WI_PLAN_CHANGE || (p->change.what != WI_TRANSFER && p->change.what != WI_BANDWIDTH)
+	       || p->g->tasks.p[task].comm;
+}
+
 /* What it makes of a lag. */
 static int64_t
 changed(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)

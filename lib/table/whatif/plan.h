@@ -4,6 +4,7 @@
 
 #include "base/worker.h"
 #include "table/whatif/changes.h"
+#include "table/whatif/lanes.h"
 
 /* A lag of an edge that no longer holds anything back. */
 #define WI_GONE (INT64_MIN / 4)
@@ -45,7 +46,9 @@ void nsx_wi_plan_free(struct wi_plan *p);
 
 /* The lag of an edge to that event after it. */
 int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
-/* The same, quickly where no edge of its class differs. */
+/* Whether the lags of operations of a task may differ. */
+bool nsx_wi_plan_touches(const struct wi_plan *p, size_t task);
+/* The lag, quickly where no edge of its class differs. */
 static inline int64_t
 wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 {
@@ -79,14 +82,16 @@ void nsx_wi_slots_free(struct wi_slots *s);
  * threads: of plan p at bounds + p * 2 * wi_graph.steps.n. Times are kept in slots. NSX_OK or NSX_ERR. */
 int nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
                   int64_t *bounds);
-/* Plans whose times are made together. The times of event e are n from e * n on, here, in spans.h and contention.h. */
+/* Plans whose times are made together. The times of event e are n from e * n on, here, in spans.h and contention.h: of
+ * the plans, and then of none, so that they are a multiple of WI_LANES. */
 struct wi_together {
 	const struct wi_graph *g;
 	const struct wi_plan *const *plans;
-	size_t    n;
+	size_t    nplans, n;
 	unsigned  classes;       /* of edges whose lags may differ, a bit each */
 	uint32_t *rows;          /* by edge: 1 + that of its lags after the plans; 0: all leave it as it is. NULL: lags
-	                          * are made when they are asked for */
+	                          * are made when they are asked for, here and below */
+	uint32_t *touching;      /* by task: the plans that may change lags of its operations, a bit each */
 	NSX_VEC(int64_t) lags;   /* n of each row */
 };
 /* At most WI_TOGETHER plans, which must stay. */
@@ -108,25 +113,8 @@ wi_lags(const struct wi_together *w, uint32_t event, uint32_t edge, int64_t made
 		return row ? w->lags.p + (row - 1) * w->n : NULL;
 	}
 	for (size_t p = 0; p < w->n; p++)
-		made[p] = wi_plan_lag(w->plans[p], event, edge);
+		made[p] = p < w->nplans ? wi_plan_lag(w->plans[p], event, edge) : wi_lag(w->g, edge);
 	return made;
-}
-/* What an edge of these lags, or of the one, makes of the times of its source. */
-static inline void
-wi_begin(size_t n, const int64_t *lags, int64_t lag, const int64_t *restrict from, int64_t *restrict t)
-{
-	for (size_t p = 0; p < n; p++)
-		t[p] = from[p] + (lags ? lags[p] : lag);
-}
-/* Raise times to that. */
-static inline void
-wi_raise(size_t n, const int64_t *lags, int64_t lag, const int64_t *restrict from, int64_t *restrict t)
-{
-	for (size_t p = 0; p < n; p++) {
-		int64_t at = from[p] + (lags ? lags[p] : lag);
-
-		t[p] = at > t[p] ? at : t[p];
-	}
 }
 /* How many plans are worth to be together if the times of all events are kept. */
 size_t nsx_wi_at_once(const struct wi_graph *g);

@@ -11,7 +11,7 @@
 struct spanning {
 	const struct wi_spans *s;
 	const struct wi_together *w;
-	bool no_sync[WI_TOGETHER], nowait[WI_TOGETHER], alone[WI_TOGETHER];
+	bool no_sync[WI_TOGETHER], nowait[WI_TOGETHER], alone[WI_TOGETHER], any_no_sync, any_nowait;
 };
 
 /* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
@@ -40,8 +40,8 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 
 /* The latest times of an event in doubt: it may wait for each of its causes. Whatever a change makes of the time since
  * its source, that may be waiting. */
-static void
-doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *latest, int64_t *own)
+WI_INLINE void
+doubt_latest(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *latest, int64_t *own)
 {
 	const struct wi_graph *g = x->w->g;
 	size_t n = x->w->n;
@@ -50,31 +50,31 @@ doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *
 	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER], made[WI_TOGETHER];
 	const int64_t *from, *lags;
 
-	for (size_t p = 0; p < n && d->edge == NSX_NONE; p++)
-		own[p] = t;
-	if (d->edge == NSX_NONE)
+	if (d->edge == NSX_NONE) {
+		wi_fill(wide, n, t, own);
 		return;
+	}
 	from = latest + g->edges.p[d->edge].from * n;
 	base = wi_lag(g, d->edge);
 	lags = wi_lags(x->w, d->event, d->edge, made);
 	most = t - wi_time(g, g->edges.p[d->edge].from);
-	for (size_t p = 0; p < n; p++) {
-		int64_t lag = lags ? lags[p] : base;
-
-		gone[p] = lag == WI_GONE;
+	/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
+	for (size_t p = 0; p < n && lags; p++) {
+		gone[p] = lags[p] == WI_GONE;
 		some |= gone[p];
-		/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-		own[p] = kept[p] = from[p] + (starts && !gone[p] && lag < base ? base : lag);
-		if (uncalled && !gone[p] && own[p] < t)
-			own[p] = t;
+		own[p] = kept[p] = from[p] + (starts && !gone[p] && lags[p] < base ? base : lags[p]);
 	}
+	if (!lags)
+		wi_set(wide, n, from, NULL, base, own);
+	for (size_t p = 0; p < n && uncalled; p++)
+		if (own[p] < t && !(lags && gone[p]))
+			own[p] = t;
 	for (uint32_t k = d->first; k < d->first + d->n; k++) {
 		uint32_t cause = x->s->causes.p[k];
 		const int64_t *at = latest + cause * n;
-		int64_t after = nsx_min(t - wi_time(g, cause), most);
 
-		for (size_t p = 0; p < n && *at != UNKNOWN; p++)
-			own[p] = at[p] + after > own[p] ? at[p] + after : own[p];
+		if (*at != UNKNOWN)
+			wi_raise(wide, n, at, NULL, nsx_min(t - wi_time(g, cause), most), own);
 	}
 	for (size_t p = 0; p < n && some; p++)
 		own[p] = gone[p] ? kept[p] : own[p];
@@ -87,7 +87,6 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
                double *scale)
 {
 	const struct wi_graph *g = x->w->g;
-	const struct wi_plan *plan = x->w->plans[p];
 	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
 	int64_t base = wi_lag(g, d->edge), t = wi_time(g, d->event);
 
@@ -101,7 +100,7 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
 	if (ends && base > 0 && lag < base)
 		*scale = (double)lag / (double)base;
 	if (ends && x->nowait[p]) {
-		*own = from + without_wait(x->s, plan, &g->ops.p[wi_op_of(d->event)], lag, *scale);
+		*own = from + without_wait(x->s, x->w->plans[p], &g->ops.p[wi_op_of(d->event)], lag, *scale);
 		if (x->alone[p])
 			return false;
 	}
@@ -111,30 +110,36 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
 	return true;
 }
 
-/* The earliest times: it waits for that of its causes which a change moves the most. */
+/* Whether some of the plans do more to an event in doubt than to change the lag of its edge. */
+static bool
+is_special(const struct spanning *x, const struct wi_doubt *d)
+{
+	const struct wi_graph *g = x->w->g;
+
+	if (!wi_is_op(g, d->event))
+		return x->any_no_sync && wi_is_end(d->event);
+	return wi_is_end(d->event) ? x->any_nowait : g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+}
+
+/* The earliest times, where a plan does something to it: it waits for that of its causes which a change moves the
+ * most. */
 static void
-doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
+changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
 {
 	const struct wi_graph *g = x->w->g;
 	size_t n = x->w->n;
-	bool scaled = false, done[WI_TOGETHER] = { false };
-	int64_t t = wi_time(g, d->event), from[WI_TOGETHER], kept[WI_TOGETHER];
+	bool scaled = false, done[WI_TOGETHER];
+	int64_t t = wi_time(g, d->event), kept[WI_TOGETHER], made[WI_TOGETHER], base = wi_lag(g, d->edge);
+	const int64_t *lags = wi_lags(x->w, d->event, d->edge, made), *from = earliest + g->edges.p[d->edge].from * n;
 	double scale[WI_TOGETHER];
-	int64_t made[WI_TOGETHER], base = d->edge == NSX_NONE ? 0 : wi_lag(g, d->edge);
-	const int64_t *lags = d->edge == NSX_NONE ? NULL : wi_lags(x->w, d->event, d->edge, made);
 
 	for (size_t p = 0; p < n; p++) {
-		from[p] = INT64_MIN;
 		scale[p] = 1;
-		own[p] = t;
-		if (d->edge != NSX_NONE) {
-			from[p] = earliest[g->edges.p[d->edge].from * n + p];
-			done[p] = !without_causes(x, d, p, from[p], lags ? lags[p] : base, &own[p], &scale[p]);
-		}
+		done[p] = !without_causes(x, d, p, from[p], lags ? lags[p] : base, &own[p], &scale[p]);
 		scaled |= scale[p] < 1;
 		kept[p] = own[p];
 	}
-	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
+	for (uint32_t k = d->first; k < d->first + d->within; k++) {
 		uint32_t cause = x->s->causes.p[k];
 		const int64_t *at = earliest + cause * n;
 		int64_t after = t - wi_time(g, cause);
@@ -150,21 +155,50 @@ doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t
 		own[p] = done[p] ? kept[p] : own[p];
 }
 
+/* The same for all. */
+WI_INLINE void
+doubt_earliest(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	int64_t t = wi_time(g, d->event), none[WI_TOGETHER], made[WI_TOGETHER];
+	const int64_t *from = none;
+	uint32_t ncauses = d->edge == NSX_NONE ? d->n : d->within;
+
+	if (d->edge == NSX_NONE) {
+		wi_fill(wide, n, INT64_MIN, none);
+		wi_fill(wide, n, t, own);
+	} else if (is_special(x, d) || wi_lags(x->w, d->event, d->edge, made)) {
+		changed_earliest(x, d, earliest, own);
+		return;
+	} else {
+		from = earliest + g->edges.p[d->edge].from * n;
+		wi_set(wide, n, from, NULL, wi_lag(g, d->edge), own);
+	}
+	for (uint32_t k = d->first; k < d->first + ncauses; k++) {
+		uint32_t cause = x->s->causes.p[k];
+		const int64_t *at = earliest + cause * n;
+
+		if (*at != UNKNOWN)
+			wi_lower(wide, n, at, t - wi_time(g, cause), from, own);
+	}
+}
+
 /* Both times of an event, from those of what comes before it. */
-static void
-sweep_event(const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
+WI_INLINE void
+sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_doubt *d = wi_doubt_of(x->s, e);
-	size_t n = x->w->n, op = x->s->streams && wi_is_op(g, e) && !g->ops.p[wi_op_of(e)].cut ? wi_op_of(e) : NSX_NONE;
+	size_t n = x->w->n;
 	int64_t *early = earliest + e * n, *late = latest + e * n;
-	int64_t begin = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
-	for (size_t p = 0; p < n; p++)
-		early[p] = late[p] = begin;
 	if (d) {
-		doubt_earliest(x, d, earliest, early);
-		doubt_latest(x, d, latest, late);
+		doubt_earliest(wide, x, d, earliest, early);
+		doubt_latest(wide, x, d, latest, late);
+	} else if (g->first[e] == NSX_NONE) {
+		wi_fill(wide, n, wi_time(g, e), early);
+		wi_fill(wide, n, wi_time(g, e), late);
 	}
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 		size_t from = g->edges.p[k].from * n;
@@ -174,13 +208,43 @@ sweep_event(const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *la
 		if (d && k == d->edge)
 			continue;
 		lags = wi_lags(x->w, e, k, made);
-		wi_raise(n, lags, lag, earliest + from, early);
-		wi_raise(n, lags, lag, latest + from, late);
+		if (!d && k == g->first[e]) {
+			wi_set(wide, n, earliest + from, lags, lag, early);
+			wi_set(wide, n, latest + from, lags, lag, late);
+		} else {
+			wi_raise(wide, n, earliest + from, lags, lag, early);
+			wi_raise(wide, n, latest + from, lags, lag, late);
+		}
 	}
-	if (op != NSX_NONE && wi_is_end(e))
-		nsx_wi_streams_ended(x->s, op, late, n);
-	else if (op != NSX_NONE)
-		nsx_wi_streams_raise(x->s, op, late, n);
+	if (!x->s->streams || !wi_is_op(g, e) || g->ops.p[wi_op_of(e)].cut)
+		return;
+	if (wi_is_end(e))
+		nsx_wi_streams_ended(x->s, wi_op_of(e), late, n);
+	else
+		nsx_wi_streams_raise(x->s, wi_op_of(e), late, n);
+}
+
+WI_INLINE void
+sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	const struct wi_graph *g = x->w->g;
+
+	for (size_t i = 0; i < g->nevents; i++) {
+		wi_pause(g, i);
+		sweep_event(wide, x, x->s->order[i], earliest, latest);
+	}
+}
+
+static void
+sweep_narrow(const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	sweep(false, x, earliest, latest);
+}
+
+WI_WIDE static void
+sweep_wide(const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	sweep(true, x, earliest, latest);
 }
 
 void
@@ -188,10 +252,12 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 {
 	struct spanning x = { .s = s, .w = w };
 
-	for (size_t p = 0; p < w->n; p++) {
+	for (size_t p = 0; p < w->nplans; p++) {
 		x.no_sync[p] = nsx_wi_plan_is(w->plans[p], WI_NO_SYNC);
 		x.nowait[p] = nsx_wi_plan_is(w->plans[p], WI_NOWAIT);
 		x.alone[p] = nsx_wi_plan_skips(w->plans[p], NSX_NONE);
+		x.any_no_sync |= x.no_sync[p];
+		x.any_nowait |= x.nowait[p];
 	}
 	if (s->streams)
 		nsx_wi_streams_clear(s, w->n);
@@ -199,8 +265,5 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 		wi_pause(w->g, i);
 		earliest[i * w->n] = latest[i * w->n] = UNKNOWN;
 	}
-	for (size_t i = 0; i < w->g->nevents; i++) {
-		wi_pause(w->g, i);
-		sweep_event(&x, s->order[i], earliest, latest);
-	}
+	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(&x, earliest, latest);
 }

@@ -8,10 +8,12 @@
 size_t
 nsx_wi_at_once(const struct wi_graph *g)
 {
-	enum { MANY = 1 << 21 };   /* times of each kind: 16 MB */
+	enum { MANY = 1 << 21, FEW = 2 };   /* times of each kind: 16 MB; plans that are not worth lanes for more */
 	size_t n = MANY / (g->nevents + 1);
 
-	return n < 1 ? 1 : n < WI_AT_ONCE ? n : WI_AT_ONCE;
+	if (n < WI_LANES)
+		return n < 1 ? 1 : n < FEW ? n : FEW;
+	return n < WI_AT_ONCE ? n / WI_LANES * WI_LANES : WI_AT_ONCE;
 }
 
 /* As llround, which is no call here. */
@@ -40,35 +42,53 @@ beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const 
 	}
 }
 
-void
-nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+WI_INLINE void
+sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
 	const struct wi_graph *g = w->g;
+	size_t n = w->n;
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
-		int64_t *t = times + e * w->n;
+		int64_t *t = times + e * n;
 
 		wi_pause(g, i);
 		if (first == NSX_NONE) {
-			for (size_t p = 0; p < w->n; p++)
-				t[p] = wi_time(g, e);
+			wi_fill(wide, n, wi_time(g, e), t);
 			continue;
 		}
 		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
 			const struct wi_edge *x = &g->edges.p[k];
-			const int64_t *from = times + x->from * w->n, *lags;
+			const int64_t *from = times + x->from * n, *lags;
 			int64_t made[WI_TOGETHER], lag = wi_lag(g, k);
 
 			lags = wi_lags(w, e, k, made);
-			if (shares && k == first && x->class == WI_DUR)
+			if (k != first)
+				wi_raise(wide, n, from, lags, lag, t);
+			else if (shares && x->class == WI_DUR)
 				beside(w, shares, wi_op_of(e), lags, lag, from, t);
-			else if (k == first)
-				wi_begin(w->n, lags, lag, from, t);
 			else
-				wi_raise(w->n, lags, lag, from, t);
+				wi_set(wide, n, from, lags, lag, t);
 		}
 	}
+}
+
+static void
+sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(false, w, shares, times);
+}
+
+WI_WIDE static void
+sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(true, w, shares, times);
+}
+
+void
+nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
 }
 
 void
@@ -234,8 +254,8 @@ sweep(void *replays, int at)
 		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
 		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
-			wi_raise(n, wi_lags(&r->together, e, k, made), wi_lag(g, k),
-			         &r->times[r->slots->of[g->edges.p[k].from] * n], t);
+			wi_raise(false, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
+			         wi_lags(&r->together, e, k, made), wi_lag(g, k), t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
 	}

@@ -9,28 +9,44 @@ enum { KEPT = 1 << 21 };   /* events of a graph whose lags are kept, at most */
 void
 nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
 {
-	*w = (struct wi_together){ .g = g, .plans = plans, .n = n };
+	*w = (struct wi_together){ .g = g, .plans = plans, .nplans = n, .n = n };
 	for (size_t p = 0; p < n; p++)
 		w->classes |= plans[p]->classes;
 }
 
-/* Keep those of an edge, if a plan changes it. false: out of memory, here and below. */
+/* false: out of memory, here and below. */
+static bool
+find_touching(struct wi_together *w)
+{
+	const struct wi_graph *g = w->g;
+
+	w->touching = calloc(g->tasks.n + 1, sizeof *w->touching);
+	for (size_t i = 0; w->touching && i < g->tasks.n; i++)
+		for (size_t p = 0; p < w->nplans; p++)
+			w->touching[i] |= (uint32_t)nsx_wi_plan_touches(w->plans[p], i) << p;
+	return w->touching != NULL;
+}
+
+/* Keep the lags of an edge, if a plan changes it. */
 static bool
 keep_lags(struct wi_together *w, uint32_t event, uint32_t edge)
 {
-	int64_t made[WI_TOGETHER], lag = wi_lag(w->g, edge);
+	int64_t *lags, lag = wi_lag(w->g, edge), made[WI_TOGETHER];
+	uint32_t may = wi_is_op(w->g, event) ? w->touching[w->g->ops.p[wi_op_of(event)].task] : UINT32_MAX;
 	bool differs = false;
 
-	for (size_t p = 0; p < w->n; p++) {
-		made[p] = wi_plan_lag(w->plans[p], event, edge);
+	for (size_t p = 0; p < w->nplans; p++) {
+		made[p] = may >> p & 1 ? wi_plan_lag(w->plans[p], event, edge) : lag;
 		differs |= made[p] != lag;
 	}
 	if (!differs)
 		return true;
 	if (!nsx_large_room(wi_large(w->g), &w->lags, w->n))
 		return false;
+	lags = w->lags.p + w->lags.n;
 	for (size_t p = 0; p < w->n; p++)
-		w->lags.p[w->lags.n++] = made[p];
+		lags[p] = p < w->nplans ? made[p] : lag;
+	w->lags.n += w->n;
 	w->rows[edge] = (uint32_t)(w->lags.n / w->n);
 	return true;
 }
@@ -38,13 +54,16 @@ keep_lags(struct wi_together *w, uint32_t event, uint32_t edge)
 int
 nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
 {
+	enum { FEW = 2 };    /* plans that are not worth lanes for more: see nsx_wi_at_once */
 	bool good;
 
 	nsx_wi_together(w, g, plans, n);
+	if (n > FEW)
+		w->n = (n + WI_LANES - 1) / WI_LANES * WI_LANES;
 	if (!w->classes || g->nevents > KEPT)
 		return NSX_OK;
 	w->rows = nsx_large_array(wi_large(g), g->edges.n, sizeof *w->rows);
-	good = w->rows != NULL;
+	good = w->rows && find_touching(w);
 	for (uint32_t e = 0; e < g->nevents && good; e++) {
 		wi_pause(g, e);
 		for (uint32_t k = g->first[e]; k != NSX_NONE && good; k = wi_next(g, k))
@@ -60,4 +79,5 @@ nsx_wi_together_free(struct wi_together *w)
 		return;
 	nsx_large_free(wi_large(w->g), w->rows);
 	nsx_large_free(wi_large(w->g), w->lags.p);
+	free(w->touching);
 }
