@@ -1,8 +1,8 @@
-/* lanes.h -- times of several plans side by side, n of an event, and what is done with all of them. Where n is a multiple
- * of WI_LANES a processor may do several at once: who goes through many events has two copies, one for any n, and one
- * with that processor's instructions, for where there are such (wi_is_wide):
+/* lanes.h -- times of several plans side by side, n of an event, and what is done with all of them. Where n is a
+ * multiple of WI_LANES a processor may do several at once: who goes through many events has two copies, one for any n,
+ * and one with that processor's instructions, for where there are such (wi_is_wide):
  *
- *   WI_INLINE void go(bool wide, ...) { ... wi_raise(wide, n, from, lag, t); ... }
+ *   WI_INLINE void go(bool wide, ...) { ... wi_raise(wide, n, from, lags, lag, t); ... }
  *   static void go_narrow(...) { go(false, ...); }
  *   WI_WIDE static void go_wide(...) { go(true, ...); }
  */
@@ -73,6 +73,13 @@ wi_raise(bool wide, size_t n, const int64_t *restrict from, const int64_t *restr
 		WI_EACH(wide, n, p, t[p] = from[p] + lags[p] > t[p] ? from[p] + lags[p] : t[p]);
 	else
 		WI_EACH(wide, n, p, t[p] = from[p] + lag > t[p] ? from[p] + lag : t[p]);
+}
+
+/* Raise times to others. */
+WI_INLINE void
+wi_raise_to(bool wide, size_t n, const int64_t *restrict to, int64_t *restrict t)
+{
+	WI_EACH(wide, n, p, t[p] = to[p] > t[p] ? to[p] : t[p]);
 }
 
 /* Lower times to those that much after others, but not below the least. */

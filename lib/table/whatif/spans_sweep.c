@@ -110,18 +110,18 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
 	return true;
 }
 
-/* Whether some of the plans do more to an event in doubt than to change the lag of its edge. */
+/* Whether some of the plans do more to an event in doubt than to change the lag of its edge. lags: theirs. */
 static bool
-is_special(const struct spanning *x, const struct wi_doubt *d)
+is_special(const struct spanning *x, const struct wi_doubt *d, const int64_t *lags)
 {
 	const struct wi_graph *g = x->w->g;
 
 	if (!wi_is_op(g, d->event))
 		return x->any_no_sync && wi_is_end(d->event);
-	return wi_is_end(d->event) ? x->any_nowait : g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+	return wi_is_end(d->event) ? x->any_nowait || lags : g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
 }
 
-/* The earliest times, where a plan does something to it: it waits for that of its causes which a change moves the
+/* The earliest times of such an event: it waits for that of its causes which a change moves the
  * most. */
 static void
 changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
@@ -162,18 +162,18 @@ doubt_earliest(bool wide, const struct spanning *x, const struct wi_doubt *d, co
 	const struct wi_graph *g = x->w->g;
 	size_t n = x->w->n;
 	int64_t t = wi_time(g, d->event), none[WI_TOGETHER], made[WI_TOGETHER];
-	const int64_t *from = none;
+	const int64_t *from = none, *lags = d->edge == NSX_NONE ? NULL : wi_lags(x->w, d->event, d->edge, made);
 	uint32_t ncauses = d->edge == NSX_NONE ? d->n : d->within;
 
 	if (d->edge == NSX_NONE) {
 		wi_fill(wide, n, INT64_MIN, none);
 		wi_fill(wide, n, t, own);
-	} else if (is_special(x, d) || wi_lags(x->w, d->event, d->edge, made)) {
+	} else if (is_special(x, d, lags)) {
 		changed_earliest(x, d, earliest, own);
 		return;
 	} else {
 		from = earliest + g->edges.p[d->edge].from * n;
-		wi_set(wide, n, from, NULL, wi_lag(g, d->edge), own);
+		wi_set(wide, n, from, lags, wi_lag(g, d->edge), own);
 	}
 	for (uint32_t k = d->first; k < d->first + ncauses; k++) {
 		uint32_t cause = x->s->causes.p[k];
@@ -219,9 +219,9 @@ sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, 
 	if (!x->s->streams || !wi_is_op(g, e) || g->ops.p[wi_op_of(e)].cut)
 		return;
 	if (wi_is_end(e))
-		nsx_wi_streams_ended(x->s, wi_op_of(e), late, n);
+		nsx_wi_streams_ended(x->s, wide, wi_op_of(e), late, n);
 	else
-		nsx_wi_streams_raise(x->s, wi_op_of(e), late, n);
+		nsx_wi_streams_raise(x->s, wide, wi_op_of(e), late, n);
 }
 
 WI_INLINE void

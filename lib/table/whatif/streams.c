@@ -12,8 +12,8 @@
 #include "table/whatif/spans.h"
 
 /* The elements of a level of a tree are the largest of so many of that below, the first one at the first; after a level
- * of n elements comes the next one. Each is `many` times. */
-enum { FANOUT = 16 };
+ * of n elements comes the next one, up to one of few. Each is `many` times. */
+enum { FANOUT = 32 };
 
 /* Elements of all levels. */
 static size_t
@@ -21,45 +21,32 @@ tree_size(size_t n)
 {
 	size_t all = n;
 
-	while (n > 1)
+	while (n > FANOUT)
 		all += n = (n + FANOUT - 1) / FANOUT;
 	return all;
 }
 
-static void
-raise(int64_t *tree, size_t n, size_t i, const int64_t *restrict v, size_t many)
+WI_INLINE void
+raise(bool wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t many)
 {
-	for (bool more = true; more;) {
-		int64_t *restrict at = tree + i * many;
-
-		more = false;
-		for (size_t p = 0; p < many; p++) {
-			more |= at[p] < v[p];
-			at[p] = at[p] < v[p] ? v[p] : at[p];
-		}
-		more &= n > 1;
+	wi_raise_to(wide, many, v, tree + i * many);
+	while (n > FANOUT) {
 		tree += n * many;
 		n = (n + FANOUT - 1) / FANOUT;
 		i /= FANOUT;
+		wi_raise_to(wide, many, v, tree + i * many);
 	}
 }
 
-static void
-raise_to(int64_t *restrict v, const int64_t *restrict at, size_t many)
-{
-	for (size_t p = 0; p < many; p++)
-		v[p] = v[p] < at[p] ? at[p] : v[p];
-}
-
 /* Raise v to the largest of those from one to the other. */
-static void
-largest(const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
+WI_INLINE void
+largest(bool wide, const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
 {
 	while (from < to) {
-		for (; from < to && from % FANOUT; from++)
-			raise_to(v, tree + from * many, many);
+		for (; from < to && (from % FANOUT || n <= FANOUT); from++)
+			wi_raise_to(wide, many, tree + from * many, v);
 		for (; from < to && to % FANOUT; to--)
-			raise_to(v, tree + (to - 1) * many, many);
+			wi_raise_to(wide, many, tree + (to - 1) * many, v);
 		tree += n * many;
 		n = (n + FANOUT - 1) / FANOUT;
 		from /= FANOUT;
@@ -151,26 +138,36 @@ nsx_wi_streams_clear(const struct wi_spans *s, size_t n)
 	}
 }
 
-void
-nsx_wi_streams_ended(const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+WI_INLINE void
+end(bool wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
 	struct wi_ended *ended = &s->ended[wi_device(g, o)];
 	int64_t shifts[WI_TOGETHER];
 
-	raise(s->ends, g->ops.n, s->places[op].of, times, n);
+	raise(wide, s->ends, g->ops.n, s->places[op].of, times, n);
 	if (s->places[op].of < ended->to)
-		raise_to(ended->latest, times, n);
+		wi_raise_to(wide, n, times, ended->latest);
 	if (!s->places[op].moves)
 		return;
-	for (size_t p = 0; p < n; p++)
-		shifts[p] = times[p] - o->end;
-	raise(s->shifts, g->ops.n, s->places[op].of, shifts, n);
+	wi_set(wide, n, times, NULL, -o->end, shifts);
+	raise(wide, s->shifts, g->ops.n, s->places[op].of, shifts, n);
 }
 
-void
-nsx_wi_streams_raise(const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+/* Of times where there are none yet, INT64_MIN, nothing comes. */
+WI_INLINE void
+raise_after(bool wide, size_t n, const int64_t *after, int64_t lag, int64_t *times)
+{
+	WI_EACH(wide, n, p, {
+		int64_t at = after[p] == INT64_MIN ? INT64_MIN : after[p] + lag;
+
+		times[p] = at > times[p] ? at : times[p];
+	});
+}
+
+WI_INLINE void
+start(bool wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
@@ -180,23 +177,47 @@ nsx_wi_streams_raise(const struct wi_spans *s, size_t op, int64_t *times, size_t
 	int64_t room[WI_TOGETHER], *latest = ended->latest;
 
 	if (x->near >= ended->to) {
-		largest(s->ends, g->ops.n, ended->to, x->near, latest, n);
+		largest(wide, s->ends, g->ops.n, ended->to, x->near, latest, n);
 		ended->to = x->near;
 	} else {
 		latest = room;
-		for (size_t p = 0; p < n; p++)
-			latest[p] = INT64_MIN;
-		largest(s->ends, g->ops.n, s->of_device.first[device], x->near, latest, n);
+		wi_fill(wide, n, INT64_MIN, latest);
+		largest(wide, s->ends, g->ops.n, s->of_device.first[device], x->near, latest, n);
 	}
-	for (size_t p = 0; p < n; p++)
-		if (latest[p] != INT64_MIN)
-			times[p] = nsx_max(times[p], latest[p] + g->latency[WI_WAIT]);
+	raise_after(wide, n, latest, g->latency[WI_WAIT], times);
 	if (x->near == x->until)
 		return;
-	for (size_t p = 0; p < n; p++)
-		room[p] = INT64_MIN;
-	largest(s->shifts, g->ops.n, x->near, x->until, room, n);
-	for (size_t p = 0; p < n; p++)
-		if (room[p] != INT64_MIN)
-			times[p] = nsx_max(times[p], room[p] + o->start);
+	wi_fill(wide, n, INT64_MIN, room);
+	largest(wide, s->shifts, g->ops.n, x->near, x->until, room, n);
+	raise_after(wide, n, room, o->start, times);
+}
+
+WI_WIDE static void
+end_wide(const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+{
+	end(true, s, op, times, n);
+}
+
+WI_WIDE static void
+start_wide(const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+{
+	start(true, s, op, times, n);
+}
+
+void
+nsx_wi_streams_ended(const struct wi_spans *s, bool wide, size_t op, const int64_t *times, size_t n)
+{
+	if (wide)
+		end_wide(s, op, times, n);
+	else
+		end(false, s, op, times, n);
+}
+
+void
+nsx_wi_streams_raise(const struct wi_spans *s, bool wide, size_t op, int64_t *times, size_t n)
+{
+	if (wide)
+		start_wide(s, op, times, n);
+	else
+		start(false, s, op, times, n);
 }

@@ -27,28 +27,52 @@ find_touching(struct wi_together *w)
 	return w->touching != NULL;
 }
 
-/* Keep the lags of an edge, if a plan changes it. */
+/* Keep the lags of an edge if one of these plans changes it. */
 static bool
-keep_lags(struct wi_together *w, uint32_t event, uint32_t edge)
+keep_lags(struct wi_together *w, uint32_t event, uint32_t edge, uint32_t plans)
 {
-	int64_t *lags, lag = wi_lag(w->g, edge), made[WI_TOGETHER];
-	uint32_t may = wi_is_op(w->g, event) ? w->touching[w->g->ops.p[wi_op_of(event)].task] : UINT32_MAX;
-	bool differs = false;
+	int64_t *lags = NULL, usual = wi_lag(w->g, edge);
 
-	for (size_t p = 0; p < w->nplans; p++) {
-		made[p] = may >> p & 1 ? wi_plan_lag(w->plans[p], event, edge) : lag;
-		differs |= made[p] != lag;
+	for (size_t p = 0; plans; p++, plans >>= 1) {
+		int64_t lag = plans & 1 ? nsx_wi_plan_lag(w->plans[p], event, edge) : usual;
+
+		if (lag == usual)
+			continue;
+		if (!lags) {
+			if (!nsx_large_room(wi_large(w->g), &w->lags, w->n))
+				return false;
+			lags = w->lags.p + w->lags.n;
+			wi_fill(false, w->n, usual, lags);
+			w->lags.n += w->n;
+			w->rows[edge] = (uint32_t)(w->lags.n / w->n);
+		}
+		lags[p] = lag;
 	}
-	if (!differs)
-		return true;
-	if (!nsx_large_room(wi_large(w->g), &w->lags, w->n))
-		return false;
-	lags = w->lags.p + w->lags.n;
-	for (size_t p = 0; p < w->n; p++)
-		lags[p] = p < w->nplans ? made[p] : lag;
-	w->lags.n += w->n;
-	w->rows[edge] = (uint32_t)(w->lags.n / w->n);
 	return true;
+}
+
+/* Keep those of all. */
+static bool
+keep_all(struct wi_together *w)
+{
+	const struct wi_graph *g = w->g;
+	uint32_t of_class[WI_NCLASSES] = { 0 };
+	bool good = true;
+
+	for (size_t p = 0; p < w->nplans; p++)
+		for (int class = 0; class < WI_NCLASSES; class++)
+			of_class[class] |= (uint32_t)(w->plans[p]->classes >> class & 1) << p;
+	for (uint32_t e = 0; e < g->nevents && good; e++) {
+		uint32_t touching = wi_is_op(g, e) ? w->touching[g->ops.p[wi_op_of(e)].task] : UINT32_MAX;
+
+		wi_pause(g, e);
+		for (uint32_t k = g->first[e]; k != NSX_NONE && good; k = wi_next(g, k)) {
+			uint32_t plans = touching & of_class[g->edges.p[k].class];
+
+			good = !plans || keep_lags(w, e, k, plans);
+		}
+	}
+	return good;
 }
 
 int
@@ -63,12 +87,7 @@ nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const stru
 	if (!w->classes || g->nevents > KEPT)
 		return NSX_OK;
 	w->rows = nsx_large_array(wi_large(g), g->edges.n, sizeof *w->rows);
-	good = w->rows && find_touching(w);
-	for (uint32_t e = 0; e < g->nevents && good; e++) {
-		wi_pause(g, e);
-		for (uint32_t k = g->first[e]; k != NSX_NONE && good; k = wi_next(g, k))
-			good = !(w->classes >> g->edges.p[k].class & 1) || keep_lags(w, e, k);
-	}
+	good = w->rows && find_touching(w) && keep_all(w);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
