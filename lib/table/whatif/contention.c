@@ -348,24 +348,29 @@ nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 	}
 	c->shares.now = nsx_large_array(large, n * g->ops.n, sizeof *c->shares.now);
 	c->took = nsx_large_array(large, n * c->ncomm, sizeof *c->took);
-	c->next = malloc(n * (c->ndevices + 1) * sizeof *c->next);
-	return make_room(c, n) && c->shares.now && c->took && c->next ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	c->last = malloc(n * (c->ndevices + 1) * sizeof *c->last);
+	return make_room(c, n) && c->shares.now && c->took && c->last ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* That of an operation of a device from start to end after the p-th plan. Operations come by the start that was
- * measured, and the transfer before one is near that before the one before. */
+ * measured: the transfer before one is near that before the one before, and many are between two of them, or in one. */
 static double
-share_after(const struct wi_contention *c, size_t p, uint32_t device, int64_t start, int64_t end)
+share_after(const struct wi_contention *c, size_t p, uint32_t device, int64_t start, int64_t end,
+            struct wi_beside *last)
 {
 	const size_t *first = first_of(c, p) + device;
 	const struct transfer *x = transfers_of(c, p) + first[0];
-	size_t n = first[1] - first[0], *next = &c->next[p * (c->ndevices + 1) + device];
+	size_t n = first[1] - first[0], i = last->next;
 
-	while (*next && x[*next - 1].start >= start)
-		--*next;
-	while (*next < n && x[*next].start < start)
-		++*next;
-	return share_of(x, n, *next, start, end);
+	while (i && x[i - 1].start >= start)
+		i--;
+	while (i < n && x[i].start < start)
+		i++;
+	last->next = i;
+	last->share = i && start < x[i - 1].end;
+	last->from = !i ? INT64_MIN : last->share > 0 ? x[i - 1].start : x[i - 1].end;
+	last->to = last->share > 0 ? x[i - 1].end : i < n ? x[i].start : INT64_MAX;
+	return share_of(x, n, i, start, end);
 }
 
 /* Find the shares with these times of the plans that are not done. done: they are what these times were made with. */
@@ -381,7 +386,9 @@ share_again(struct wi_contention *c, const struct wi_together *w, const int64_t 
 			list_transfers(c, p, w->n, times);
 			plans[n++] = p;
 		}
-	memset(c->next, 0, w->n * (c->ndevices + 1) * sizeof *c->next);
+	/* Where there is nothing, so that it is looked for. */
+	for (size_t i = 0; i < w->n * c->ndevices; i++)
+		c->last[i] = (struct wi_beside){ .from = INT64_MAX };
 	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i)) {
 		const struct wi_op *o = &g->ops.p[i];
 		const int64_t *start = times + wi_start(i) * w->n, *end = times + wi_end(i) * w->n;
@@ -395,8 +402,11 @@ share_again(struct wi_contention *c, const struct wi_together *w, const int64_t 
 		for (size_t k = 0; k < n; k++) {
 			size_t p = plans[k];
 			double was = first ? measured : now[p];
+			struct wi_beside *last = &c->last[device * w->n + p];
 
-			now[p] = share_after(c, p, device, start[p], end[p]);
+			now[p] = start[p] < last->from || end[p] > last->to
+			         ? share_after(c, p, device, start[p], end[p], last)
+			         : start[p] < end[p] ? last->share : 0;
 			other[p] |= now[p] < was || now[p] > was;
 		}
 	}
@@ -428,7 +438,7 @@ nsx_wi_contention_free(struct wi_contention *c)
 	struct nsx_large *large = c->g ? wi_large(c->g) : NULL;
 
 	free(c->first);
-	free(c->next);
+	free(c->last);
 	for (size_t i = 0; large && i < 5; i++)
 		nsx_large_free(large, ((void *[]){ c->transfers, c->comm, c->took, c->shares.measured,
 		                                   c->shares.now })[i]);

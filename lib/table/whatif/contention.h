@@ -11,7 +11,9 @@ struct wi_contention {
 	int64_t  *took;              /* of these after each plan */
 	struct transfer  *transfers; /* of a plan after the other, room for ncomm: by device and start */
 	size_t    ncomm, ndevices, *first;   /* first: of each plan and ndevices + 1, in its transfers */
-	size_t   *next;              /* the same: how many begin before what was looked at last */
+	/* By device and plan, of the operation that was looked at last: how many transfers begin before it; the time
+	 * around its start with no transfer in it, or in one, and the share of what is in that time, 0 or 1. */
+	struct wi_beside { size_t next; int64_t from, to; double share; } *last;
 };
 
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */

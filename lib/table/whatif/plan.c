@@ -333,6 +333,14 @@ nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
 	return ns < most ? ns : most;
 }
 
+static int64_t
+modelled(const struct wi_plan *p, uint32_t edge, int64_t base)
+{
+	const struct wi_edge *x = &p->g->edges.p[edge];
+
+	return p->classes >> x->class & 1 ? nominal(p->g, x, base) + p->g->residual[x->class] : base;
+}
+
 void
 nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g)
 {
@@ -498,8 +506,6 @@ changed(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 		return base;
 	if (p->kind == WI_PLAN_TASKS)
 		return faster_lag(p, event, base);
-	if (p->kind == WI_PLAN_MODEL)
-		return nominal(g, x, base) + g->residual[x->class];
 	switch (p->change.what) {
 	case WI_TRANSFER: case WI_BANDWIDTH: return transfer_lag(p, event, base);
 	case WI_NOWAIT:      return waits_not(p, x) ? WI_GONE : base;
@@ -518,6 +524,8 @@ nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 {
 	int64_t lag = wi_lag(p->g, edge);
 
+	if (p->kind == WI_PLAN_MODEL)
+		return modelled(p, edge, lag);
 	if (p->kind != WI_PLAN_ALL)
 		return changed(p, event, edge, lag);
 	for (size_t i = 0; i < p->nparts && lag != WI_GONE; i++)

@@ -38,48 +38,6 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 	return lag;
 }
 
-/* The latest times of an event in doubt: it may wait for each of its causes. Whatever a change makes of the time since
- * its source, that may be waiting. */
-WI_INLINE void
-doubt_latest(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *latest, int64_t *own)
-{
-	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
-	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), gone[WI_TOGETHER], some = false;
-	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
-	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER], made[WI_TOGETHER];
-	const int64_t *from, *lags;
-
-	if (d->edge == NSX_NONE) {
-		wi_fill(wide, n, t, own);
-		return;
-	}
-	from = latest + g->edges.p[d->edge].from * n;
-	base = wi_lag(g, d->edge);
-	lags = wi_lags(x->w, d->event, d->edge, made);
-	most = t - wi_time(g, g->edges.p[d->edge].from);
-	/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-	for (size_t p = 0; p < n && lags; p++) {
-		gone[p] = lags[p] == WI_GONE;
-		some |= gone[p];
-		own[p] = kept[p] = from[p] + (starts && !gone[p] && lags[p] < base ? base : lags[p]);
-	}
-	if (!lags)
-		wi_set(wide, n, from, NULL, base, own);
-	for (size_t p = 0; p < n && uncalled; p++)
-		if (own[p] < t && !(lags && gone[p]))
-			own[p] = t;
-	for (uint32_t k = d->first; k < d->first + d->n; k++) {
-		uint32_t cause = x->s->causes.p[k];
-		const int64_t *at = latest + cause * n;
-
-		if (*at != UNKNOWN)
-			wi_raise(wide, n, at, NULL, nsx_min(t - wi_time(g, cause), most), own);
-	}
-	for (size_t p = 0; p < n && some; p++)
-		own[p] = gone[p] ? kept[p] : own[p];
-}
-
 /* The earliest time of an event in doubt if it waits for none of its causes. lag: of its edge after the plan. *scale:
  * what the change makes of the time after them. Whether they count. */
 static bool
@@ -155,33 +113,80 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 		own[p] = done[p] ? kept[p] : own[p];
 }
 
-/* The same for all. */
-WI_INLINE void
-doubt_earliest(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
+/* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
+ * are not. Whether any is. */
+WI_INLINE bool
+latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
+           int64_t *own, bool *gone)
 {
 	const struct wi_graph *g = x->w->g;
 	size_t n = x->w->n;
-	int64_t t = wi_time(g, d->event), none[WI_TOGETHER], made[WI_TOGETHER];
-	const int64_t *from = none, *lags = d->edge == NSX_NONE ? NULL : wi_lags(x->w, d->event, d->edge, made);
-	uint32_t ncauses = d->edge == NSX_NONE ? d->n : d->within;
+	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), some = false;
+	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+	int64_t t = wi_time(g, d->event), base = wi_lag(g, d->edge);
+
+	/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
+	for (size_t p = 0; p < n && lags; p++) {
+		gone[p] = lags[p] == WI_GONE;
+		some |= gone[p];
+		own[p] = from[p] + (starts && !gone[p] && lags[p] < base ? base : lags[p]);
+	}
+	if (!lags)
+		wi_set(wide, n, from, NULL, base, own);
+	for (size_t p = 0; p < n && uncalled; p++)
+		if (own[p] < t && !(lags && gone[p]))
+			own[p] = t;
+	return some;
+}
+
+/* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at the
+ * latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
+WI_INLINE void
+sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+            const int64_t *latest, int64_t *early, int64_t *late)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	int64_t t = wi_time(g, d->event), most = 0, none[WI_TOGETHER], made[WI_TOGETHER], kept[WI_TOGETHER];
+	const int64_t *from = none, *lags;
+	uint32_t first = d->first, end = first + d->n, early_end = end, late_end = first;
+	bool gone[WI_TOGETHER], some = false;
 
 	if (d->edge == NSX_NONE) {
 		wi_fill(wide, n, INT64_MIN, none);
-		wi_fill(wide, n, t, own);
-	} else if (is_special(x, d, lags)) {
-		changed_earliest(x, d, earliest, own);
-		return;
+		wi_fill(wide, n, t, early);
+		wi_fill(wide, n, t, late);
 	} else {
-		from = earliest + g->edges.p[d->edge].from * n;
-		wi_set(wide, n, from, lags, wi_lag(g, d->edge), own);
-	}
-	for (uint32_t k = d->first; k < d->first + ncauses; k++) {
-		uint32_t cause = x->s->causes.p[k];
-		const int64_t *at = earliest + cause * n;
+		uint32_t source = g->edges.p[d->edge].from;
 
-		if (*at != UNKNOWN)
-			wi_lower(wide, n, at, t - wi_time(g, cause), from, own);
+		lags = wi_lags(x->w, d->event, d->edge, made);
+		from = earliest + source * n;
+		early_end = first + d->within;
+		if (is_special(x, d, lags)) {
+			changed_earliest(x, d, earliest, early);
+			early_end = first;
+		} else {
+			wi_set(wide, n, from, lags, wi_lag(g, d->edge), early);
+		}
+		some = latest_own(wide, x, d, lags, latest + source * n, late, gone);
+		late_end = end;
+		most = t - wi_time(g, source);
+		for (size_t p = 0; p < n && some; p++)
+			kept[p] = late[p];
 	}
+	for (uint32_t k = first; k < end; k++) {
+		uint32_t cause = x->s->causes.p[k];
+		int64_t after = t - wi_time(g, cause);
+
+		if (latest[cause * n] == UNKNOWN)
+			continue;
+		if (k < early_end)
+			wi_lower(wide, n, earliest + cause * n, after, from, early);
+		if (k < late_end)
+			wi_raise(wide, n, latest + cause * n, NULL, nsx_min(after, most), late);
+	}
+	for (size_t p = 0; p < n && some; p++)
+		late[p] = gone[p] ? kept[p] : late[p];
 }
 
 /* Both times of an event, from those of what comes before it. */
@@ -194,8 +199,7 @@ sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, 
 	int64_t *early = earliest + e * n, *late = latest + e * n;
 
 	if (d) {
-		doubt_earliest(wide, x, d, earliest, early);
-		doubt_latest(wide, x, d, latest, late);
+		sweep_doubt(wide, x, d, earliest, latest, early, late);
 	} else if (g->first[e] == NSX_NONE) {
 		wi_fill(wide, n, wi_time(g, e), early);
 		wi_fill(wide, n, wi_time(g, e), late);

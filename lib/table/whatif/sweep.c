@@ -43,10 +43,9 @@ beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const 
 }
 
 WI_INLINE void
-sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+sweep_all(bool wide, size_t n, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
 	const struct wi_graph *g = w->g;
-	size_t n = w->n;
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
@@ -74,21 +73,27 @@ sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares
 }
 
 static void
+sweep_one(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(false, 1, w, shares, times);
+}
+
+static void
 sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(false, w, shares, times);
+	sweep_all(false, w->n, w, shares, times);
 }
 
 WI_WIDE static void
 sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(true, w, shares, times);
+	sweep_all(true, w->n, w, shares, times);
 }
 
 void
 nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+	(w->n == 1 ? sweep_one : wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
 }
 
 void
