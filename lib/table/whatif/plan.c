@@ -323,24 +323,6 @@ even_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 
 /* ---- the model ---- */
 
-/* The lag of a latency without what it has more because it binds. ns: with that; what does not bind has no more. */
-static int64_t
-nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
-{
-	int64_t most = x->class == WI_SYNC ? WI_RETURN : x->class == WI_QUEUE ? (g->depth ? 0 : WI_RETURN)
-	               : x->class == WI_STREAM && !wi_is_end(x->from) ? ns : g->latency[x->class];
-
-	return ns < most ? ns : most;
-}
-
-static int64_t
-modelled(const struct wi_plan *p, uint32_t edge, int64_t base)
-{
-	const struct wi_edge *x = &p->g->edges.p[edge];
-
-	return p->classes >> x->class & 1 ? nominal(p->g, x, base) + p->g->residual[x->class] : base;
-}
-
 void
 nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g)
 {
@@ -525,7 +507,7 @@ nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 	int64_t lag = wi_lag(p->g, edge);
 
 	if (p->kind == WI_PLAN_MODEL)
-		return modelled(p, edge, lag);
+		return wi_model_lag(p->g, edge, lag);
 	if (p->kind != WI_PLAN_ALL)
 		return changed(p, event, edge, lag);
 	for (size_t i = 0; i < p->nparts && lag != WI_GONE; i++)

@@ -48,11 +48,31 @@ void nsx_wi_plan_free(struct wi_plan *p);
 int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
 /* Whether the lags of operations of a task may differ. */
 bool nsx_wi_plan_touches(const struct wi_plan *p, size_t task);
-/* The lag, quickly where no edge of its class differs. */
+/* What the model makes of the lag of an edge: a latency is without what it has more because it binds, and with the
+ * median of that; one that does not bind has no more. */
+static inline int64_t
+wi_model_lag(const struct wi_graph *g, uint32_t edge, int64_t lag)
+{
+	const struct wi_edge *x = &g->edges.p[edge];
+	int class = x->class;
+	int64_t most = g->latency[class];
+
+	if (!wi_latency(class))
+		return lag;
+	if (class == WI_SYNC || class == WI_QUEUE)
+		most = class == WI_QUEUE && g->depth ? 0 : WI_RETURN;
+	else if (class == WI_STREAM && !wi_is_end(x->from))
+		most = lag;
+	return (lag < most ? lag : most) + g->residual[class];
+}
+/* The lag, quickly where no edge of its class differs, and for the model. */
 static inline int64_t
 wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 {
-	return p->classes >> p->g->edges.p[edge].class & 1 ? nsx_wi_plan_lag(p, event, edge) : wi_lag(p->g, edge);
+	if (!(p->classes >> p->g->edges.p[edge].class & 1))
+		return wi_lag(p->g, edge);
+	return p->kind == WI_PLAN_MODEL ? wi_model_lag(p->g, edge, wi_lag(p->g, edge))
+	       : nsx_wi_plan_lag(p, event, edge);
 }
 
 /* How operations that compute are beside transfers, by operation: a share of their time; now: of each plan. One that is
@@ -101,7 +121,7 @@ int nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const 
                          size_t n);
 void nsx_wi_together_free(struct wi_together *w);
 /* The n lags of an edge to that event; made: room for them. NULL: after all plans it is the measured one. */
-static inline const int64_t *
+WI_INLINE const int64_t *
 wi_lags(const struct wi_together *w, uint32_t event, uint32_t edge, int64_t made[WI_TOGETHER])
 {
 	uint32_t row;

@@ -139,8 +139,8 @@ latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const 
 	return some;
 }
 
-/* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at the
- * latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
+/* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at
+ * the latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
 WI_INLINE void
 sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
             const int64_t *latest, int64_t *early, int64_t *late)
