@@ -204,14 +204,10 @@ static int
 judge_model(struct wi_gains *w, int64_t *bounds)
 {
 	const struct wi_graph *g = w->g;
-	struct wi_plan model;
-	struct wi_together together;
 
 	if (!make_times(w))
 		return NSX_ERR;
-	nsx_wi_plan_model(&model, g);
-	nsx_wi_together(&together, g, (const struct wi_plan *const []){ &model }, 1);
-	nsx_wi_sweep(&together, NULL, w->times);
+	nsx_wi_sweep_model(g, w->times);
 	nsx_wi_bounds(g, w->times, 1, 0, bounds);
 	judge(w, w->period - nsx_wi_period(g, bounds, NULL));
 	return NSX_OK;

@@ -26,26 +26,28 @@ rounded(double x)
 	return i + (rest >= 0.5) - (rest <= -0.5);
 }
 
-/* The work of an operation that is beside transfers otherwise than it was. */
-static void
-beside(const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
+/* The work of an operation that may be beside transfers otherwise than it was. */
+WI_INLINE void
+beside(bool wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
        const int64_t *from, int64_t *t)
 {
-	const double *now = &s->now[op * w->n], measured = s->measured[op], before = 1 + s->k * measured;
+	const double *now = &s->now[op * w->n], measured = s->measured[op];
+	bool other = false;
 
-	for (size_t p = 0; p < w->n; p++) {
-		int64_t took = lags ? lags[p] : lag;
-
+	wi_set(wide, w->n, from, lags, lag, t);
+	for (size_t p = 0; p < w->n; p++)
+		other |= now[p] < measured || now[p] > measured;
+	for (size_t p = 0; p < w->n && other; p++)
 		if (now[p] < measured || now[p] > measured)
-			took = rounded((double)took * (1 + s->k * now[p]) / before);
-		t[p] = from[p] + took;
-	}
+			t[p] = from[p] + rounded((double)(lags ? lags[p] : lag) * (1 + s->k * now[p])
+			                         / (1 + s->k * measured));
 }
 
 WI_INLINE void
-sweep_all(bool wide, size_t n, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
 	const struct wi_graph *g = w->g;
+	size_t n = w->n;
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
@@ -65,7 +67,7 @@ sweep_all(bool wide, size_t n, const struct wi_together *w, const struct wi_shar
 			if (k != first)
 				wi_raise(wide, n, from, lags, lag, t);
 			else if (shares && x->class == WI_DUR)
-				beside(w, shares, wi_op_of(e), lags, lag, from, t);
+				beside(wide, w, shares, wi_op_of(e), lags, lag, from, t);
 			else
 				wi_set(wide, n, from, lags, lag, t);
 		}
@@ -73,27 +75,38 @@ sweep_all(bool wide, size_t n, const struct wi_together *w, const struct wi_shar
 }
 
 static void
-sweep_one(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
-{
-	sweep_all(false, 1, w, shares, times);
-}
-
-static void
 sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(false, w->n, w, shares, times);
+	sweep_all(false, w, shares, times);
 }
 
 WI_WIDE static void
 sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(true, w->n, w, shares, times);
+	sweep_all(true, w, shares, times);
 }
 
 void
 nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	(w->n == 1 ? sweep_one : wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+}
+
+void
+nsx_wi_sweep_model(const struct wi_graph *g, int64_t *times)
+{
+	for (size_t i = 0; i < g->nevents; i++) {
+		uint32_t e = g->order[i];
+		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+
+		wi_pause(g, i);
+		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
+			int64_t at = times[g->edges.p[k].from] + wi_model_lag(g, k, wi_lag(g, k));
+
+			t = at > t ? at : t;
+		}
+		times[e] = t;
+	}
 }
 
 void

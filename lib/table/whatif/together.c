@@ -33,8 +33,9 @@ keep_lags(struct wi_together *w, uint32_t event, uint32_t edge, uint32_t plans)
 {
 	int64_t *lags = NULL, usual = wi_lag(w->g, edge);
 
-	for (size_t p = 0; plans; p++, plans >>= 1) {
-		int64_t lag = plans & 1 ? nsx_wi_plan_lag(w->plans[p], event, edge) : usual;
+	for (; plans; plans &= plans - 1) {
+		int p = __builtin_ctz(plans);
+		int64_t lag = nsx_wi_plan_lag(w->plans[p], event, edge);
 
 		if (lag == usual)
 			continue;
