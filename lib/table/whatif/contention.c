@@ -110,26 +110,42 @@ list_transfers(struct wi_contention *c, size_t p, size_t n, const int64_t *times
 	unite(c, p);
 }
 
-/* The operations that communicate, and their transfers as they were. */
+/* Set c->first to how many operations of the devices before each communicate. */
+static void
+count(struct wi_contention *c)
+{
+	const struct wi_graph *g = c->g;
+
+	memset(c->first, 0, (c->ndevices + 1) * sizeof *c->first);
+	for (size_t i = 0; i < g->ops.n; i++) {
+		wi_pause(g, i);
+		c->first[wi_device(g, &g->ops.p[i]) + 1] += wi_task(g, &g->ops.p[i])->comm;
+	}
+	for (size_t d = 0; d < c->ndevices; d++)
+		c->first[d + 1] += c->first[d];
+}
+
+/* The operations that communicate, and their transfers as they were; after count. */
 static void
 list_measured(struct wi_contention *c)
 {
 	const struct wi_graph *g = c->g;
 	const struct wi_together measured = { .g = g, .n = 1 };
-	size_t n = 0;
 
 	for (size_t i = 0; i < g->ops.n; i++) {
 		const struct wi_op *o = &g->ops.p[i];
+		uint32_t device = wi_device(g, o);
 		int64_t takes;
 
 		wi_pause(g, i);
 		if (!wi_task(g, o)->comm)
 			continue;
 		transfer_times(&measured, i, &takes);
-		c->transfers[n++] = (struct transfer){ o->end - takes, o->end, 0, wi_device(g, o), (uint32_t)i };
+		c->transfers[c->first[device]++] =
+		    (struct transfer){ o->end - takes, o->end, 0, device, (uint32_t)i };
 	}
-	qsort(c->transfers, n, sizeof *c->transfers, by_device);
-	for (size_t i = 0; i < n; i++)
+	sort(c->transfers, c->ncomm);
+	for (size_t i = 0; i < c->ncomm; i++)
 		c->comm[i] = c->transfers[i].op;
 	unite(c, 0);
 }
@@ -312,44 +328,39 @@ measure(struct wi_contention *c)
 	return good;
 }
 
-/* Room for the transfers of n plans at a time. */
-static bool
-make_room(struct wi_contention *c, size_t n)
-{
-	struct nsx_large *large = wi_large(c->g);
-
-	nsx_large_free(large, c->transfers);
-	free(c->first);
-	c->transfers = nsx_large_array(large, n * c->ncomm, sizeof *c->transfers);
-	c->first = malloc(n * (c->ndevices + 1) * sizeof *c->first);
-	return c->transfers && c->first;
-}
-
 int
 nsx_wi_contention_begin(struct wi_contention *c, const struct wi_graph *g)
 {
 	struct nsx_large *large = wi_large(g);
-	size_t n = nsx_wi_at_once(g);
+	size_t n = nsx_wi_at_once(g), ndevices = g->pairing.comm.cat.devices.n;
+	bool good;
 
-	*c = (struct wi_contention){ .g = g, .ndevices = g->pairing.comm.cat.devices.n };
-	for (size_t i = 0; i < g->ops.n; i++, wi_pause(g, i))
-		c->ncomm += wi_task(g, &g->ops.p[i])->comm;
+	*c = (struct wi_contention){ .g = g, .ndevices = ndevices,
+	                             .first = malloc(n * (ndevices + 1) * sizeof *c->first) };
+	if (!c->first)
+		return nsx_err_nomem(g->err, NULL);
+	count(c);
+	c->ncomm = c->first[ndevices];
+	c->transfers = nsx_large_array(large, c->ncomm, sizeof *c->transfers);
 	c->comm = nsx_large_array(large, c->ncomm, sizeof *c->comm);
 	c->shares.measured = nsx_large_array(large, g->ops.n, sizeof *c->shares.measured);
-	if (!make_room(c, 1) || !c->comm || !c->shares.measured)
+	good = c->transfers && c->comm && c->shares.measured;
+	if (good)
+		list_measured(c);
+	if (!good || !measure(c))
 		return nsx_err_nomem(g->err, NULL);
-	list_measured(c);
-	if (!measure(c))
-		return nsx_err_nomem(g->err, NULL);
+	nsx_large_free(large, c->transfers);
+	c->transfers = NULL;
 	if (c->shares.k <= 0) {
 		nsx_large_free(large, c->shares.measured);
 		c->shares.measured = NULL;
 		return NSX_OK;
 	}
+	c->transfers = nsx_large_array(large, n * c->ncomm, sizeof *c->transfers);
 	c->shares.now = nsx_large_array(large, n * g->ops.n, sizeof *c->shares.now);
 	c->took = nsx_large_array(large, n * c->ncomm, sizeof *c->took);
 	c->last = malloc(n * (c->ndevices + 1) * sizeof *c->last);
-	return make_room(c, n) && c->shares.now && c->took && c->last ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	return c->transfers && c->shares.now && c->took && c->last ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
 /* That of an operation of a device from start to end after the p-th plan. Operations come by the start that was
