@@ -125,16 +125,17 @@ latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const 
 	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
 	int64_t t = wi_time(g, d->event), base = wi_lag(g, d->edge);
 
+	for (size_t p = 0; p < n && lags; p++)
+		some |= lags[p] == WI_GONE;
 	/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-	for (size_t p = 0; p < n && lags; p++) {
+	if (!lags || !starts)
+		wi_set(wide, n, from, lags, base, own);
+	else
+		WI_EACH(wide, n, p, own[p] = from[p] + (lags[p] < base && lags[p] != WI_GONE ? base : lags[p]));
+	for (size_t p = 0; p < n && some; p++)
 		gone[p] = lags[p] == WI_GONE;
-		some |= gone[p];
-		own[p] = from[p] + (starts && !gone[p] && lags[p] < base ? base : lags[p]);
-	}
-	if (!lags)
-		wi_set(wide, n, from, NULL, base, own);
 	for (size_t p = 0; p < n && uncalled; p++)
-		if (own[p] < t && !(lags && gone[p]))
+		if (own[p] < t && !(some && gone[p]))
 			own[p] = t;
 	return some;
 }
