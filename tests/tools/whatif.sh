@@ -340,6 +340,15 @@ awk 'BEGIN {
 equal 'kernels are faster without communication beside them' "$(shows --what transfer=inf "$T/beside" | awk 'NR == 2 { print $3, $4, $5, $6, $7 }')" \
 	'40900 30900 10000 8000 10000'
 
+# More of them than are made at once, and few.
+changes='transfer=inf transfer=2 transfer=0.5 faster:k=2 faster:k=inf faster:k=0.7 host=2 host=inf gaps=0 sync=0 api=2 even nowait faster:k=3,transfer=2 transfer=4'
+alone=$(for change in $changes; do shows --what "$change" "$T/beside" | sed 1d; done)
+for n in 2 3 7 15; do
+	some=$(printf '%s\n' $changes | head -n $n)
+	equal "each of $n changes saves what it does alone, beside communication" "$(shows $(printf ' --what %s' $some) "$T/beside" | sed 1d)" \
+		"$(printf '%s\n' "$alone" | head -n $n)"
+done
+
 for change in transfer=2,x=inf host=2,x=inf; do
 	fails "one number: $change" 2 'it takes one number; what follows it is no change' nsysx-whatif --what "$change" "$T/beside"
 done

@@ -338,18 +338,27 @@ set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const st
 	x->nothing = x->forecasts && gain->high < least * f->gains.period;
 }
 
-/* All changes are tried at once, and whether anything can be forecast with them. */
+/* Whether a finding may be shown, whatever is forecast: see rules.c. What is exposed has a place there even if it is
+ * not. */
+static bool
+may_show(const struct nsx_look_at *a, const struct nsx_finding *x)
+{
+	return 100 * x->gain >= a->options->min * a->period || x->kind == NSX_FIND_EXPOSED
+	       || (nsx_look_is_own(x) && !a->forecasts.gains.refused);
+}
+
+/* All changes are tried at once, once it is known whether anything can be forecast. */
 static int
 try_changes(struct nsx_look_at *a, struct of_finding *of, struct wi_trial *trials)
 {
 	struct nsx_look_forecasts *f = &a->forecasts;
 	size_t n = 0;
-	int rc = NSX_OK;
+	int rc = nsx_wi_gains(&f->gains, NULL, 0, true);
 
 	for (size_t i = 0; i < a->findings.n && rc == NSX_OK; i++) {
 		struct nsx_finding *x = &a->findings.p[i];
 
-		if (x->change == NSX_NONE || !is_largest(a, x))
+		if (x->change == NSX_NONE || !is_largest(a, x) || !may_show(a, x))
 			continue;
 		of[n].finding = x;
 		of[n].change = nsx_str_dup(nsx_look_str(a, x->change));

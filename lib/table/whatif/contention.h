@@ -7,8 +7,13 @@
 struct wi_contention {
 	const struct wi_graph *g;
 	struct wi_shares  shares;    /* k 0: no contention was found */
-	struct transfer  *transfers; /* by device and start */
-	size_t    ntransfers, ndevices, *first;   /* first: of ndevices + 1, in transfers */
+	uint32_t *comm;              /* ncomm operations that communicate, by device and start of their transfers */
+	int64_t  *took;              /* of these after each plan */
+	struct transfer  *transfers; /* of a plan after the other, room for ncomm: by device and start */
+	size_t    ncomm, ndevices, *first;   /* first: of each plan and ndevices + 1, in its transfers */
+	/* By device and plan, of the operation that was looked at last: how many transfers begin before it; the time
+	 * around its start with no transfer in it, or in one, and the share of what is in that time, 0 or 1. */
+	struct wi_beside { size_t next; int64_t from, to; double share; } *last;
 };
 
 /* Measure it. NSX_OK or NSX_ERR; free c in both cases. */

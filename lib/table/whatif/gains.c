@@ -28,6 +28,7 @@ struct batch {
 	struct wi_gains *w;
 	struct wi_trial *trials;
 	size_t   n;
+	bool     plain;          /* what they save with constant latencies is not known yet */
 	int64_t *bounds;         /* of steps, room for those of a plan */
 	const struct wi_plan *plans[WI_TOGETHER];
 	struct wi_together together;
@@ -56,19 +57,32 @@ saved_by(const struct batch *b, size_t k, const int64_t *times)
 	const bool *without;
 	double period = period_of(b->w, &b->trials[k], &without);
 
-	nsx_wi_bounds(b->w->g, times, b->n, k, b->bounds);
+	nsx_wi_bounds(b->w->g, times, b->together.n, k, b->bounds);
 	return period - nsx_wi_period(b->w->g, b->bounds, without);
 }
 
-/* What heeds contention. */
+static void
+set_plain(struct wi_gain *x, double saved)
+{
+	*x = (struct wi_gain){ .saved = saved, .low = saved, .high = saved, .single = true };
+}
+
+/* What constant latencies tell, and what heeds contention. */
 static int
 heed(struct batch *b)
 {
 	struct wi_gains *w = b->w;
+	bool contended = w->contention.shares.k > 0;
 
+	if (!b->plain && !contended)
+		return NSX_OK;
 	if (!make_times(w))
 		return NSX_ERR;
 	nsx_wi_sweep(&b->together, NULL, w->times);
+	for (size_t k = 0; k < b->n && b->plain; k++)
+		set_plain(&b->trials[k].gain, saved_by(b, k, w->times));
+	if (!contended)
+		return NSX_OK;
 	nsx_wi_contention_sweep(&w->contention, &b->together, w->refused, w->times);
 	for (size_t k = 0; k < b->n; k++) {
 		struct wi_gain *x = &b->trials[k].gain;
@@ -117,7 +131,7 @@ span(struct batch *b)
 
 	if (!make_times(w) || (!w->spans.g && nsx_wi_spans_begin(&w->spans, w->g, w->path) != NSX_OK))
 		return NSX_ERR;
-	nsx_wi_spans_sweep(&w->spans, &b->together, w->times, w->times + b->n * w->g->nevents);
+	nsx_wi_spans_sweep(&w->spans, &b->together, w->times, w->times + b->together.n * w->g->nevents);
 	for (size_t k = 0; k < b->n; k++) {
 		struct wi_trial *t = &b->trials[k];
 		struct wi_gain *x = &t->gain;
@@ -126,7 +140,7 @@ span(struct batch *b)
 		const bool *without;
 
 		for (size_t latest = 0; latest < 2; latest++) {
-			double saved = saved_by(b, k, w->times + latest * b->n * w->g->nevents);
+			double saved = saved_by(b, k, w->times + latest * b->together.n * w->g->nevents);
 
 			x->low = fmin(x->low, saved + fmin(more, 0));
 			x->high = fmax(x->high, saved + fmax(more, 0));
@@ -162,12 +176,12 @@ static int
 refine(struct batch *b, bool unknown)
 {
 	struct wi_gains *w = b->w;
-	int rc = NSX_OK;
+	int rc;
 
 	for (size_t k = 0; k < b->n; k++)
 		b->plans[k] = &b->trials[k].plan;
-	nsx_wi_together(&b->together, w->g, b->plans, b->n);
-	if (w->contention.shares.k > 0)
+	rc = nsx_wi_together_kept(&b->together, w->g, b->plans, b->n);
+	if (rc == NSX_OK)
 		rc = heed(b);
 	if (unknown && rc == NSX_OK)
 		rc = span(b);
@@ -181,19 +195,33 @@ refine(struct batch *b, bool unknown)
 		if (unknown)
 			t->gain.single = is_single(w, &t->gain, period_of(w, t, &without));
 	}
+	nsx_wi_together_free(&b->together);
 	return rc;
 }
 
-int
-nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
+/* Judge by the times of all events, which there is room for. */
+static int
+judge_model(struct wi_gains *w, int64_t *bounds)
+{
+	const struct wi_graph *g = w->g;
+
+	if (!make_times(w))
+		return NSX_ERR;
+	nsx_wi_sweep_model(g, w->times);
+	nsx_wi_bounds(g, w->times, 1, 0, bounds);
+	judge(w, w->period - nsx_wi_period(g, bounds, NULL));
+	return NSX_OK;
+}
+
+/* What trials save with constant latencies, in slots. */
+static int
+replay(struct wi_gains *w, struct wi_trial *trials, size_t n, int64_t *bounds)
 {
 	enum { TOGETHER = WI_TOGETHER - 1 };
 	const struct wi_graph *g = w->g;
 	const struct wi_plan *plans[TOGETHER + 1];
 	struct wi_plan model;
-	int64_t *bounds = malloc(((TOGETHER + 1) * 2 * g->steps.n + 1) * sizeof *bounds);
-	size_t each = nsx_wi_at_once(g);
-	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
+	int rc = w->slots.g ? NSX_OK : nsx_wi_slots_begin(&w->slots, g);
 
 	nsx_wi_plan_model(&model, g);
 	for (size_t i = 0, some; (i < n || !w->judged) && rc == NSX_OK; i += some) {
@@ -205,17 +233,34 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 		if (rc == NSX_OK && !w->judged)
 			judge(w, w->period - nsx_wi_period(g, bounds + some * 2 * g->steps.n, NULL));
 		for (size_t k = 0; k < some && rc == NSX_OK; k++) {
-			struct wi_gain *x = &trials[i + k].gain;
 			const bool *without;
 			double period = period_of(w, &trials[i + k], &without);
 
-			x->saved = x->low = x->high = period - nsx_wi_period(g, bounds + k * 2 * g->steps.n, without);
-			x->single = true;
+			set_plain(&trials[i + k].gain,
+			          period - nsx_wi_period(g, bounds + k * 2 * g->steps.n, without));
 		}
 	}
+	return rc;
+}
+
+int
+nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
+{
+	const struct wi_graph *g = w->g;
+	int64_t *bounds = malloc((WI_TOGETHER * 2 * g->steps.n + 1) * sizeof *bounds);
+	size_t each = nsx_wi_at_once(g);
+	/* The sweeps for ranges are over all at once, too: one more is less than to replay them. */
+	bool plain = ranges && n <= each;
+	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
+
+	if (rc == NSX_OK && !plain)
+		rc = replay(w, trials, n, bounds);
+	else if (rc == NSX_OK && !w->judged)
+		rc = judge_model(w, bounds);
 	for (size_t i = 0; i < n && ranges && rc == NSX_OK; i += each)
 		rc = refine(&(struct batch){ .w = w, .trials = trials + i, .n = n - i < each ? n - i : each,
-		                             .bounds = bounds }, (w->refused || w->doubtful) && g->steps.n);
+		                             .plain = plain, .bounds = bounds },
+		            (w->refused || w->doubtful) && g->steps.n);
 	free(bounds);
 	return rc;
 }
@@ -230,7 +275,8 @@ int
 nsx_wi_gains_open(struct wi_gains *w, const struct wi_graph *g, const struct wi_path *path)
 {
 	*w = (struct wi_gains){ .g = g, .path = path };
-	if (nsx_wi_slots_begin(&w->slots, g) != NSX_OK)
+	/* Of a large graph they will be needed, and are given meanwhile. */
+	if (nsx_wi_at_once(g) < WI_AT_ONCE && nsx_wi_slots_begin(&w->slots, g) != NSX_OK)
 		return NSX_ERR;
 	w->period = nsx_wi_period(g, NULL, NULL);
 	w->hostless = !g->calls.n && !nsx_cat_on_cpu(&g->pairing.comm.cat);

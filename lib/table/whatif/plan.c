@@ -323,16 +323,6 @@ even_lag(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 
 /* ---- the model ---- */
 
-/* The lag of a latency without what it has more because it binds. ns: with that; what does not bind has no more. */
-static int64_t
-nominal(const struct wi_graph *g, const struct wi_edge *x, int64_t ns)
-{
-	int64_t most = x->class == WI_SYNC ? WI_RETURN : x->class == WI_QUEUE ? (g->depth ? 0 : WI_RETURN)
-	               : x->class == WI_STREAM && !wi_is_end(x->from) ? ns : g->latency[x->class];
-
-	return ns < most ? ns : most;
-}
-
 void
 nsx_wi_plan_model(struct wi_plan *p, const struct wi_graph *g)
 {
@@ -478,6 +468,15 @@ nsx_wi_plan_free(struct wi_plan *p)
 	*p = (struct wi_plan){ 0 };
 }
 
+bool
+nsx_wi_plan_touches(const struct wi_plan *p, size_t task)
+{
+	if (p->kind == WI_PLAN_TASKS)
+		return p->speeds[task] != 1;
+	return p->kind != WI_PLAN_CHANGE || (p->change.what != WI_TRANSFER && p->change.what != WI_BANDWIDTH)
+	       || p->g->tasks.p[task].comm;
+}
+
 /* What it makes of a lag. */
 static int64_t
 changed(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
@@ -489,8 +488,6 @@ changed(const struct wi_plan *p, uint32_t event, uint32_t edge, int64_t base)
 		return base;
 	if (p->kind == WI_PLAN_TASKS)
 		return faster_lag(p, event, base);
-	if (p->kind == WI_PLAN_MODEL)
-		return nominal(g, x, base) + g->residual[x->class];
 	switch (p->change.what) {
 	case WI_TRANSFER: case WI_BANDWIDTH: return transfer_lag(p, event, base);
 	case WI_NOWAIT:      return waits_not(p, x) ? WI_GONE : base;
@@ -509,6 +506,8 @@ nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 {
 	int64_t lag = wi_lag(p->g, edge);
 
+	if (p->kind == WI_PLAN_MODEL)
+		return wi_model_lag(p->g, edge, lag);
 	if (p->kind != WI_PLAN_ALL)
 		return changed(p, event, edge, lag);
 	for (size_t i = 0; i < p->nparts && lag != WI_GONE; i++)

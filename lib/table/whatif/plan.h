@@ -4,6 +4,7 @@
 
 #include "base/worker.h"
 #include "table/whatif/changes.h"
+#include "table/whatif/lanes.h"
 
 /* A lag of an edge that no longer holds anything back. */
 #define WI_GONE (INT64_MIN / 4)
@@ -45,11 +46,33 @@ void nsx_wi_plan_free(struct wi_plan *p);
 
 /* The lag of an edge to that event after it. */
 int64_t nsx_wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge);
-/* The same, quickly where no edge of its class differs. */
+/* Whether the lags of operations of a task may differ. */
+bool nsx_wi_plan_touches(const struct wi_plan *p, size_t task);
+/* What the model makes of the lag of an edge: a latency is without what it has more because it binds, and with the
+ * median of that; one that does not bind has no more. */
+static inline int64_t
+wi_model_lag(const struct wi_graph *g, uint32_t edge, int64_t lag)
+{
+	const struct wi_edge *x = &g->edges.p[edge];
+	int class = x->class;
+	int64_t most = g->latency[class];
+
+	if (!wi_latency(class))
+		return lag;
+	if (class == WI_SYNC || class == WI_QUEUE)
+		most = class == WI_QUEUE && g->depth ? 0 : WI_RETURN;
+	else if (class == WI_STREAM && !wi_is_end(x->from))
+		most = lag;
+	return (lag < most ? lag : most) + g->residual[class];
+}
+/* The lag, quickly where no edge of its class differs, and for the model. */
 static inline int64_t
 wi_plan_lag(const struct wi_plan *p, uint32_t event, uint32_t edge)
 {
-	return p->classes >> p->g->edges.p[edge].class & 1 ? nsx_wi_plan_lag(p, event, edge) : wi_lag(p->g, edge);
+	if (!(p->classes >> p->g->edges.p[edge].class & 1))
+		return wi_lag(p->g, edge);
+	return p->kind == WI_PLAN_MODEL ? wi_model_lag(p->g, edge, wi_lag(p->g, edge))
+	       : nsx_wi_plan_lag(p, event, edge);
 }
 
 /* How operations that compute are beside transfers, by operation: a share of their time; now: of each plan. One that is
@@ -62,7 +85,7 @@ struct wi_shares { double k; double *measured, *now; };
 int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
-enum { WI_TOGETHER = 17 };   /* plans that can be swept over at once */
+enum { WI_TOGETHER = 17, WI_AT_ONCE = 12 };   /* plans that can be swept over at once; where all times are kept */
 /* Each event that others wait for has a slot, until the last of them is known. {0} is empty. */
 struct wi_slots {
 	const struct wi_graph *g;
@@ -79,41 +102,46 @@ void nsx_wi_slots_free(struct wi_slots *s);
  * threads: of plan p at bounds + p * 2 * wi_graph.steps.n. Times are kept in slots. NSX_OK or NSX_ERR. */
 int nsx_wi_replay(const struct wi_graph *g, struct wi_slots *slots, const struct wi_plan *const *plans, size_t n,
                   int64_t *bounds);
-/* Plans whose times are made together. The times of event e are n from e * n on, here, in spans.h and contention.h. */
+/* Plans whose times are made together. The times of event e are n from e * n on, here, in spans.h and contention.h: of
+ * the plans, and then of none, so that they are a multiple of WI_LANES. */
 struct wi_together {
 	const struct wi_graph *g;
 	const struct wi_plan *const *plans;
-	size_t    n;
-	struct wi_differing {
-		size_t  n;
-		uint8_t plans[WI_TOGETHER];  /* those whose lags of edges of a class may differ; */
-		int64_t never[WI_TOGETHER];  /* by plan: 0, or for these what makes the usual lag none */
-	} differing[WI_NCLASSES];
+	size_t    nplans, n;
+	unsigned  classes;       /* of edges whose lags may differ, a bit each */
+	uint32_t *rows;          /* by edge: 1 + that of its lags after the plans; 0: all leave it as it is. NULL: lags
+	                          * are made when they are asked for, here and below */
+	uint32_t *touching;      /* by task: the plans that may change lags of its operations, a bit each */
+	NSX_VEC(int64_t) lags;   /* n of each row */
 };
 /* At most WI_TOGETHER plans, which must stay. */
 void nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n);
+/* The same, for several sweeps: keep the lags, if they are not very many. NSX_OK or NSX_ERR; free w in both cases. */
+int nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans,
+                         size_t n);
+void nsx_wi_together_free(struct wi_together *w);
+/* The n lags of an edge to that event; made: room for them. NULL: after all plans it is the measured one. */
+WI_INLINE const int64_t *
+wi_lags(const struct wi_together *w, uint32_t event, uint32_t edge, int64_t made[WI_TOGETHER])
+{
+	uint32_t row;
+
+	if (!(w->classes >> w->g->edges.p[edge].class & 1))
+		return NULL;
+	if (w->rows) {
+		row = w->rows[edge];
+		return row ? w->lags.p + (row - 1) * w->n : NULL;
+	}
+	for (size_t p = 0; p < w->n; p++)
+		made[p] = p < w->nplans ? wi_plan_lag(w->plans[p], event, edge) : wi_lag(w->g, edge);
+	return made;
+}
 /* How many plans are worth to be together if the times of all events are kept. */
 size_t nsx_wi_at_once(const struct wi_graph *g);
-/* Raise the times of an event to what an edge from a source with these times makes of them. */
-static inline void
-wi_follow(const struct wi_together *w, uint32_t event, uint32_t edge, const int64_t *restrict from, int64_t *restrict t)
-{
-	const struct wi_differing *d = &w->differing[w->g->edges.p[edge].class];
-	int64_t lag = wi_lag(w->g, edge), at;
-
-	for (size_t p = 0; p < w->n; p++) {
-		at = from[p] + lag + d->never[p];
-		t[p] = at > t[p] ? at : t[p];
-	}
-	for (size_t i = 0; i < d->n; i++) {
-		size_t p = d->plans[i];
-
-		at = from[p] + nsx_wi_plan_lag(w->plans[p], event, edge);
-		t[p] = at > t[p] ? at : t[p];
-	}
-}
 /* The times of all events. shares: operations are beside transfers otherwise than they were; NULL: they are not. */
 void nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times);
+/* The times of all events by the model, one of each. */
+void nsx_wi_sweep_model(const struct wi_graph *g, int64_t *times);
 /* The bounds of steps with the times of the p-th of n plans. */
 void nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, size_t n, size_t p, int64_t *bounds);
 

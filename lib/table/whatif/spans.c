@@ -178,5 +178,6 @@ nsx_wi_spans_free(struct wi_spans *s)
 	free(s->of_thread.first);
 	free(s->threads);
 	free(s->looked);
+	free(s->ended);
 	*s = (struct wi_spans){ 0 };
 }

@@ -31,10 +31,11 @@ struct wi_spans {
 	struct nsx_sort_key *threads;            /* by process */
 	bool streams;                            /* they may wait for each other in ways that are not known: */
 	/* Of an operation, by number in of_device: its own; the first one that ended within the usual latency before it
-	 * started; the first one that ended after that. */
-	struct wi_place { uint32_t of, near, until; } *places;
+	 * started; the first one that ended after that. moves: it ended within that before another one. */
+	struct wi_place { uint32_t of, near, until; bool moves; } *places;
 	int64_t *ends, *shifts;                  /* of the sweep, by operation of of_device and tree over them: when it
 	                                          * ends, and how much later than was measured; else NULL */
+	struct wi_ended *ended;                  /* by device; else NULL */
 	uint32_t *looked, looks;                 /* by lane: the search for its last operation that found it */
 	bool sampled;                            /* of the event in question some causes are left out */
 	int64_t partial;                         /* events of which that is so */
@@ -69,9 +70,9 @@ bool nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path);
 bool nsx_wi_streams_begin(struct wi_spans *s);
 /* Before a sweep of n plans, whose times the others have. */
 void nsx_wi_streams_clear(const struct wi_spans *s, size_t n);
-/* An operation ends then, in the sweep. */
-void nsx_wi_streams_ended(const struct wi_spans *s, size_t op, const int64_t *times, size_t n);
+/* An operation ends then, in the sweep. wide: wi_is_wide. */
+void nsx_wi_streams_ended(const struct wi_spans *s, bool wide, size_t op, const int64_t *times, size_t n);
 /* Raise the times of its start to the latest, if it waits for one of those of its device that have ended so far. */
-void nsx_wi_streams_raise(const struct wi_spans *s, size_t op, int64_t *times, size_t n);
+void nsx_wi_streams_raise(const struct wi_spans *s, bool wide, size_t op, int64_t *times, size_t n);
 
 #endif

@@ -11,7 +11,7 @@
 struct spanning {
 	const struct wi_spans *s;
 	const struct wi_together *w;
-	bool no_sync[WI_TOGETHER], nowait[WI_TOGETHER], alone[WI_TOGETHER];
+	bool no_sync[WI_TOGETHER], nowait[WI_TOGETHER], alone[WI_TOGETHER], any_no_sync, any_nowait;
 };
 
 /* What a collective of unknown members takes at least if it waits for none of the devices that the plan names: it may
@@ -38,56 +38,15 @@ without_wait(const struct wi_spans *s, const struct wi_plan *p, const struct wi_
 	return lag;
 }
 
-/* The latest times of an event in doubt: it may wait for each of its causes. Whatever a change makes of the time since
- * its source, that may be waiting. */
-static void
-doubt_latest(const struct spanning *x, const struct wi_doubt *d, const int64_t *latest, int64_t *own)
-{
-	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
-	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), gone[WI_TOGETHER], some = false;
-	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
-	int64_t t = wi_time(g, d->event), base, most, kept[WI_TOGETHER];
-	const int64_t *from;
-
-	for (size_t p = 0; p < n && d->edge == NSX_NONE; p++)
-		own[p] = t;
-	if (d->edge == NSX_NONE)
-		return;
-	from = latest + g->edges.p[d->edge].from * n;
-	base = wi_lag(g, d->edge);
-	most = t - wi_time(g, g->edges.p[d->edge].from);
-	for (size_t p = 0; p < n; p++) {
-		int64_t lag = wi_plan_lag(x->w->plans[p], d->event, d->edge);
-
-		gone[p] = lag == WI_GONE;
-		some |= gone[p];
-		/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
-		own[p] = kept[p] = from[p] + (starts && !gone[p] && lag < base ? base : lag);
-		if (uncalled && !gone[p] && own[p] < t)
-			own[p] = t;
-	}
-	for (uint32_t k = d->first; k < d->first + d->n; k++) {
-		uint32_t cause = x->s->causes.p[k];
-		const int64_t *at = latest + cause * n;
-		int64_t after = nsx_min(t - wi_time(g, cause), most);
-
-		for (size_t p = 0; p < n && *at != UNKNOWN; p++)
-			own[p] = at[p] + after > own[p] ? at[p] + after : own[p];
-	}
-	for (size_t p = 0; p < n && some; p++)
-		own[p] = gone[p] ? kept[p] : own[p];
-}
-
-/* The earliest time of an event in doubt if it waits for none of its causes. *scale: what the change makes of the time
- * after them. Whether they count. */
+/* The earliest time of an event in doubt if it waits for none of its causes. lag: of its edge after the plan. *scale:
+ * what the change makes of the time after them. Whether they count. */
 static bool
-without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int64_t from, int64_t *own, double *scale)
+without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int64_t from, int64_t lag, int64_t *own,
+               double *scale)
 {
 	const struct wi_graph *g = x->w->g;
-	const struct wi_plan *plan = x->w->plans[p];
 	bool op = wi_is_op(g, d->event), ends = op && wi_is_end(d->event);
-	int64_t base = wi_lag(g, d->edge), lag = wi_plan_lag(plan, d->event, d->edge), t = wi_time(g, d->event);
+	int64_t base = wi_lag(g, d->edge), t = wi_time(g, d->event);
 
 	*own = from + lag;
 	if (lag == WI_GONE)
@@ -99,7 +58,7 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
 	if (ends && base > 0 && lag < base)
 		*scale = (double)lag / (double)base;
 	if (ends && x->nowait[p]) {
-		*own = from + without_wait(x->s, plan, &g->ops.p[wi_op_of(d->event)], lag, *scale);
+		*own = from + without_wait(x->s, x->w->plans[p], &g->ops.p[wi_op_of(d->event)], lag, *scale);
 		if (x->alone[p])
 			return false;
 	}
@@ -109,28 +68,36 @@ without_causes(const struct spanning *x, const struct wi_doubt *d, size_t p, int
 	return true;
 }
 
-/* The earliest times: it waits for that of its causes which a change moves the most. */
+/* Whether some of the plans do more to an event in doubt than to change the lag of its edge. lags: theirs. */
+static bool
+is_special(const struct spanning *x, const struct wi_doubt *d, const int64_t *lags)
+{
+	const struct wi_graph *g = x->w->g;
+
+	if (!wi_is_op(g, d->event))
+		return x->any_no_sync && wi_is_end(d->event);
+	return wi_is_end(d->event) ? x->any_nowait || lags : g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+}
+
+/* The earliest times of such an event: it waits for that of its causes which a change moves the
+ * most. */
 static void
-doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
+changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest, int64_t *own)
 {
 	const struct wi_graph *g = x->w->g;
 	size_t n = x->w->n;
-	bool scaled = false, done[WI_TOGETHER] = { false };
-	int64_t t = wi_time(g, d->event), from[WI_TOGETHER], kept[WI_TOGETHER];
+	bool scaled = false, done[WI_TOGETHER];
+	int64_t t = wi_time(g, d->event), kept[WI_TOGETHER], made[WI_TOGETHER], base = wi_lag(g, d->edge);
+	const int64_t *lags = wi_lags(x->w, d->event, d->edge, made), *from = earliest + g->edges.p[d->edge].from * n;
 	double scale[WI_TOGETHER];
 
 	for (size_t p = 0; p < n; p++) {
-		from[p] = INT64_MIN;
 		scale[p] = 1;
-		own[p] = t;
-		if (d->edge != NSX_NONE) {
-			from[p] = earliest[g->edges.p[d->edge].from * n + p];
-			done[p] = !without_causes(x, d, p, from[p], &own[p], &scale[p]);
-		}
+		done[p] = !without_causes(x, d, p, from[p], lags ? lags[p] : base, &own[p], &scale[p]);
 		scaled |= scale[p] < 1;
 		kept[p] = own[p];
 	}
-	for (uint32_t k = d->first; k < d->first + (d->edge == NSX_NONE ? d->n : d->within); k++) {
+	for (uint32_t k = d->first; k < d->first + d->within; k++) {
 		uint32_t cause = x->s->causes.p[k];
 		const int64_t *at = earliest + cause * n;
 		int64_t after = t - wi_time(g, cause);
@@ -146,34 +113,143 @@ doubt_earliest(const struct spanning *x, const struct wi_doubt *d, const int64_t
 		own[p] = done[p] ? kept[p] : own[p];
 }
 
+/* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
+ * are not. Whether any is. */
+WI_INLINE bool
+latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
+           int64_t *own, bool *gone)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), some = false;
+	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
+	int64_t t = wi_time(g, d->event), base = wi_lag(g, d->edge);
+
+	for (size_t p = 0; p < n && lags; p++)
+		some |= lags[p] == WI_GONE;
+	/* A latency that is not known to be one stays. Without its call, an operation may have been late. */
+	if (!lags || !starts)
+		wi_set(wide, n, from, lags, base, own);
+	else
+		WI_EACH(wide, n, p, own[p] = from[p] + (lags[p] < base && lags[p] != WI_GONE ? base : lags[p]));
+	for (size_t p = 0; p < n && some; p++)
+		gone[p] = lags[p] == WI_GONE;
+	for (size_t p = 0; p < n && uncalled; p++)
+		if (own[p] < t && !(some && gone[p]))
+			own[p] = t;
+	return some;
+}
+
+/* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at
+ * the latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
+WI_INLINE void
+sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+            const int64_t *latest, int64_t *early, int64_t *late)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = x->w->n;
+	int64_t t = wi_time(g, d->event), most = 0, none[WI_TOGETHER], made[WI_TOGETHER], kept[WI_TOGETHER];
+	const int64_t *from = none, *lags;
+	uint32_t first = d->first, end = first + d->n, early_end = end, late_end = first;
+	bool gone[WI_TOGETHER], some = false;
+
+	if (d->edge == NSX_NONE) {
+		wi_fill(wide, n, INT64_MIN, none);
+		wi_fill(wide, n, t, early);
+		wi_fill(wide, n, t, late);
+	} else {
+		uint32_t source = g->edges.p[d->edge].from;
+
+		lags = wi_lags(x->w, d->event, d->edge, made);
+		from = earliest + source * n;
+		early_end = first + d->within;
+		if (is_special(x, d, lags)) {
+			changed_earliest(x, d, earliest, early);
+			early_end = first;
+		} else {
+			wi_set(wide, n, from, lags, wi_lag(g, d->edge), early);
+		}
+		some = latest_own(wide, x, d, lags, latest + source * n, late, gone);
+		late_end = end;
+		most = t - wi_time(g, source);
+		for (size_t p = 0; p < n && some; p++)
+			kept[p] = late[p];
+	}
+	for (uint32_t k = first; k < end; k++) {
+		uint32_t cause = x->s->causes.p[k];
+		int64_t after = t - wi_time(g, cause);
+
+		if (latest[cause * n] == UNKNOWN)
+			continue;
+		if (k < early_end)
+			wi_lower(wide, n, earliest + cause * n, after, from, early);
+		if (k < late_end)
+			wi_raise(wide, n, latest + cause * n, NULL, nsx_min(after, most), late);
+	}
+	for (size_t p = 0; p < n && some; p++)
+		late[p] = gone[p] ? kept[p] : late[p];
+}
+
 /* Both times of an event, from those of what comes before it. */
-static void
-sweep_event(const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
+WI_INLINE void
+sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_doubt *d = wi_doubt_of(x->s, e);
-	size_t n = x->w->n, op = x->s->streams && wi_is_op(g, e) && !g->ops.p[wi_op_of(e)].cut ? wi_op_of(e) : NSX_NONE;
+	size_t n = x->w->n;
 	int64_t *early = earliest + e * n, *late = latest + e * n;
-	int64_t begin = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
-	for (size_t p = 0; p < n; p++)
-		early[p] = late[p] = begin;
 	if (d) {
-		doubt_earliest(x, d, earliest, early);
-		doubt_latest(x, d, latest, late);
+		sweep_doubt(wide, x, d, earliest, latest, early, late);
+	} else if (g->first[e] == NSX_NONE) {
+		wi_fill(wide, n, wi_time(g, e), early);
+		wi_fill(wide, n, wi_time(g, e), late);
 	}
 	for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
 		size_t from = g->edges.p[k].from * n;
+		int64_t made[WI_TOGETHER], lag = wi_lag(g, k);
+		const int64_t *lags;
 
 		if (d && k == d->edge)
 			continue;
-		wi_follow(x->w, e, k, earliest + from, early);
-		wi_follow(x->w, e, k, latest + from, late);
+		lags = wi_lags(x->w, e, k, made);
+		if (!d && k == g->first[e]) {
+			wi_set(wide, n, earliest + from, lags, lag, early);
+			wi_set(wide, n, latest + from, lags, lag, late);
+		} else {
+			wi_raise(wide, n, earliest + from, lags, lag, early);
+			wi_raise(wide, n, latest + from, lags, lag, late);
+		}
 	}
-	if (op != NSX_NONE && wi_is_end(e))
-		nsx_wi_streams_ended(x->s, op, late, n);
-	else if (op != NSX_NONE)
-		nsx_wi_streams_raise(x->s, op, late, n);
+	if (!x->s->streams || !wi_is_op(g, e) || g->ops.p[wi_op_of(e)].cut)
+		return;
+	if (wi_is_end(e))
+		nsx_wi_streams_ended(x->s, wide, wi_op_of(e), late, n);
+	else
+		nsx_wi_streams_raise(x->s, wide, wi_op_of(e), late, n);
+}
+
+WI_INLINE void
+sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	const struct wi_graph *g = x->w->g;
+
+	for (size_t i = 0; i < g->nevents; i++) {
+		wi_pause(g, i);
+		sweep_event(wide, x, x->s->order[i], earliest, latest);
+	}
+}
+
+static void
+sweep_narrow(const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	sweep(false, x, earliest, latest);
+}
+
+WI_WIDE static void
+sweep_wide(const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	sweep(true, x, earliest, latest);
 }
 
 void
@@ -181,10 +257,12 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 {
 	struct spanning x = { .s = s, .w = w };
 
-	for (size_t p = 0; p < w->n; p++) {
+	for (size_t p = 0; p < w->nplans; p++) {
 		x.no_sync[p] = nsx_wi_plan_is(w->plans[p], WI_NO_SYNC);
 		x.nowait[p] = nsx_wi_plan_is(w->plans[p], WI_NOWAIT);
 		x.alone[p] = nsx_wi_plan_skips(w->plans[p], NSX_NONE);
+		x.any_no_sync |= x.no_sync[p];
+		x.any_nowait |= x.nowait[p];
 	}
 	if (s->streams)
 		nsx_wi_streams_clear(s, w->n);
@@ -192,8 +270,5 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 		wi_pause(w->g, i);
 		earliest[i * w->n] = latest[i * w->n] = UNKNOWN;
 	}
-	for (size_t i = 0; i < w->g->nevents; i++) {
-		wi_pause(w->g, i);
-		sweep_event(&x, s->order[i], earliest, latest);
-	}
+	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(&x, earliest, latest);
 }

@@ -1,71 +1,111 @@
 /* sweep.c -- the times of events after changes, and the periods that they make. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/par.h"
 #include "base/sort.h"
 #include "table/whatif/plan.h"
 
-void
-nsx_wi_together(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
-{
-	*w = (struct wi_together){ .g = g, .plans = plans, .n = n };
-	for (size_t p = 0; p < n; p++)
-		for (int class = 0; class < WI_NCLASSES; class++)
-			if (plans[p]->classes >> class & 1) {
-				struct wi_differing *d = &w->differing[class];
-
-				d->plans[d->n++] = (uint8_t)p;
-				d->never[p] = INT64_MIN / 2;
-			}
-}
-
 size_t
 nsx_wi_at_once(const struct wi_graph *g)
 {
-	enum { MANY = 1 << 21, MOST = 12 };   /* times of each kind: 16 MB */
+	enum { MANY = 1 << 21, FEW = 2 };   /* times of each kind: 16 MB; plans that are not worth lanes for more */
 	size_t n = MANY / (g->nevents + 1);
 
-	return n < 1 ? 1 : n < MOST ? n : MOST;
+	if (n < WI_LANES)
+		return n < 1 ? 1 : n < FEW ? n : FEW;
+	return n < WI_AT_ONCE ? n / WI_LANES * WI_LANES : WI_AT_ONCE;
 }
 
-/* The work of an operation that is beside transfers otherwise than it was. */
-static void
-beside(const struct wi_together *w, const struct wi_shares *s, uint32_t event, uint32_t edge, const int64_t *from,
-       int64_t *t)
+/* As llround, which is no call here. */
+static int64_t
+rounded(double x)
 {
-	size_t i = wi_op_of(event);
+	int64_t i = (int64_t)x;
+	double rest = x - (double)i;
 
-	for (size_t p = 0; p < w->n; p++) {
-		double now = s->now[i * w->n + p], measured = s->measured[i];
-		int64_t lag = wi_plan_lag(w->plans[p], event, edge);
+	return i + (rest >= 0.5) - (rest <= -0.5);
+}
 
-		if (now < measured || now > measured)
-			lag = llround((double)lag * (1 + s->k * now) / (1 + s->k * measured));
-		t[p] = from[p] + lag > t[p] ? from[p] + lag : t[p];
+/* The work of an operation that may be beside transfers otherwise than it was. */
+WI_INLINE void
+beside(bool wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
+       const int64_t *from, int64_t *t)
+{
+	const double *now = &s->now[op * w->n], measured = s->measured[op];
+	bool other = false;
+
+	wi_set(wide, w->n, from, lags, lag, t);
+	for (size_t p = 0; p < w->n; p++)
+		other |= now[p] < measured || now[p] > measured;
+	for (size_t p = 0; p < w->n && other; p++)
+		if (now[p] < measured || now[p] > measured)
+			t[p] = from[p] + rounded((double)(lags ? lags[p] : lag) * (1 + s->k * now[p])
+			                         / (1 + s->k * measured));
+}
+
+WI_INLINE void
+sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	const struct wi_graph *g = w->g;
+	size_t n = w->n;
+
+	for (size_t i = 0; i < g->nevents; i++) {
+		uint32_t e = g->order[i], first = g->first[e];
+		int64_t *t = times + e * n;
+
+		wi_pause(g, i);
+		if (first == NSX_NONE) {
+			wi_fill(wide, n, wi_time(g, e), t);
+			continue;
+		}
+		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
+			const struct wi_edge *x = &g->edges.p[k];
+			const int64_t *from = times + x->from * n, *lags;
+			int64_t made[WI_TOGETHER], lag = wi_lag(g, k);
+
+			lags = wi_lags(w, e, k, made);
+			if (k != first)
+				wi_raise(wide, n, from, lags, lag, t);
+			else if (shares && x->class == WI_DUR)
+				beside(wide, w, shares, wi_op_of(e), lags, lag, from, t);
+			else
+				wi_set(wide, n, from, lags, lag, t);
+		}
 	}
+}
+
+static void
+sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(false, w, shares, times);
+}
+
+WI_WIDE static void
+sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(true, w, shares, times);
 }
 
 void
 nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	const struct wi_graph *g = w->g;
+	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+}
 
+void
+nsx_wi_sweep_model(const struct wi_graph *g, int64_t *times)
+{
 	for (size_t i = 0; i < g->nevents; i++) {
-		uint32_t e = g->order[i], first = g->first[e];
-		int64_t *t = times + e * w->n, begin = first == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+		uint32_t e = g->order[i];
+		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
 
 		wi_pause(g, i);
-		for (size_t p = 0; p < w->n; p++)
-			t[p] = begin;
-		for (uint32_t k = first; k != NSX_NONE; k = wi_next(g, k)) {
-			const struct wi_edge *x = &g->edges.p[k];
+		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
+			int64_t at = times[g->edges.p[k].from] + wi_model_lag(g, k, wi_lag(g, k));
 
-			if (shares && k == first && x->class == WI_DUR)
-				beside(w, shares, e, k, times + x->from * w->n, t);
-			else
-				wi_follow(w, e, k, times + x->from * w->n, t);
+			t = at > t ? at : t;
 		}
+		times[e] = t;
 	}
 }
 
@@ -225,14 +265,15 @@ sweep(void *replays, int at)
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i];
 		int64_t *t = &r->times[r->slots->of[e] * n];
-		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
+		int64_t measured = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN, made[WI_TOGETHER];
 
 		wi_pause(g, i);
 		foresee(r, i);
 		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
 		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
-			wi_follow(&r->together, e, k, &r->times[r->slots->of[g->edges.p[k].from] * n], t);
+			wi_raise(false, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
+			         wi_lags(&r->together, e, k, made), wi_lag(g, k), t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
 	}
