@@ -51,9 +51,9 @@ first_launches(const struct nsx_trace *t, size_t *n)
 	return first;
 }
 
-/* Whether the overhead lies within one of them. */
-static bool
-is_within(const struct nsx_overhead *o, const struct nsx_sort_key *first, size_t n)
+/* The launch of these that the overhead lies within; NSX_NONE: it lies in none. */
+static uint32_t
+launch_around(const struct nsx_overhead *o, const struct nsx_sort_key *first, size_t n)
 {
 	size_t lo = 0, hi = n;
 
@@ -66,7 +66,8 @@ is_within(const struct nsx_overhead *o, const struct nsx_sort_key *first, size_t
 		else
 			hi = mid;
 	}
-	return lo && first[lo - 1].k[0] == (int64_t)o->gtid && o->end <= first[lo - 1].k[2];
+	return lo && first[lo - 1].k[0] == (int64_t)o->gtid && o->end <= first[lo - 1].k[2] ? first[lo - 1].i
+	       : (uint32_t)NSX_NONE;
 }
 
 /* A queue that is full has so many launches at least, and its length varies by so many. */
@@ -153,6 +154,7 @@ nsx_host_judge_unknown(struct nsx_loader *l)
 
 	for (uint32_t i = 0; i < t->noverheads && good; i++) {
 		struct nsx_overhead *o = &t->overheads[i];
+		uint32_t launch;
 
 		if (o->class != NSX_OVERHEAD_UNKNOWN)
 			continue;
@@ -163,20 +165,26 @@ nsx_host_judge_unknown(struct nsx_loader *l)
 		first = first ? first : first_launches(t, &n);
 		full = full ? full : full_launches(t, l->launches ? l->launches->list.n : 0, &nfull);
 		good = first && full;
-		if (good && is_within(o, first, n)) {
+		if (!good)
+			break;
+		if ((launch = launch_around(o, first, n)) != NSX_NONE) {
 			o->class = NSX_OVERHEAD_LOADING;
 			loading++;
-		} else if (good && is_within(o, full, nfull)) {
+		} else if ((launch = launch_around(o, full, nfull)) != NSX_NONE) {
 			o->class = NSX_OVERHEAD_QUEUE_FULL;
 			queued++;
 		} else {
 			unknown++;
+			continue;
 		}
+		good = nsx_vec_push(&l->host->judged, ((struct nsx_judged){ launch, o->start, o->end, o->class }));
 	}
 	free(first);
 	free(full);
 	if (!good)
 		return nsx_load_nomem(l);
+	/* An export that has these would have others, too. */
+	t->losses_known |= queued > 0;
 	nsx_load_diag(l, NSX_INFO, loading,
 	              "overheads of an unknown type within the first launch of a kernel: they count as loading its "
 		              "code");
