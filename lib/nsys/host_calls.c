@@ -207,7 +207,8 @@ static size_t
 add_piece(const struct nsx_trace *t, const struct nsx_issue *issue, const struct piece *o, struct piece *p, size_t n)
 {
 	uint32_t call = issue->start <= issue->end ? nsx_host_call_of(t, issue) : (uint32_t)NSX_NONE;
-	int64_t start = o->start > issue->start ? o->start : issue->start, end = o->end < issue->end ? o->end : issue->end;
+	int64_t start = o->start > issue->start ? o->start : issue->start;
+	int64_t end = o->end < issue->end ? o->end : issue->end;
 
 	if (call == NSX_NONE || start >= end)
 		return n;

@@ -1,8 +1,8 @@
 /* unknown.c -- overheads whose kind the export does not tell. Some have a name that is the profiler's. One that lies
  * within the first launch of a kernel in its process is loading: CUDA loads the code of a kernel when it is first
- * needed. One within a launch before which as many others had not begun as before any is a wait for a place in the queue,
- * which was full: an Nsight Systems that is older than the driver does not know the kind. What remains is unknown, and no
- * part of the time that it covers is attributed to it. */
+ * needed. One within a launch before which as many others had not begun as before any is a wait for a place in the
+ * queue, which was full: an Nsight Systems that is older than the driver does not know the kind. What remains is
+ * unknown, and no part of the time that it covers is attributed to it. */
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -102,8 +102,8 @@ keep_full(const struct nsx_trace *t, struct nsx_sort_key *of, const struct nsx_s
 	return kept;
 }
 
-/* The launches before which the queue of their process on the device was full, each by thread and start, in *n elements:
- * number of the issue. NULL when out of memory. */
+/* The launches before which the queue of their process on the device was full, each by thread and start, in *n
+ * elements: number of the issue. NULL when out of memory. */
 static struct nsx_sort_key *
 full_launches(const struct nsx_trace *t, size_t issues, size_t *n)
 {
