@@ -485,6 +485,14 @@ shows '... one sum in the finding; without a rate, since the copies are small' '
 first() { sed "s/pinned\\tdevice/$1/" "$T/ways" | nsysx-diagnose -q --tsv --min 0 | awk -F'\t' '$2 == "copies" { print $8 }' | cut -c 1-$2; }
 equal 'copies of pinned memory' "$(first 'pinned\tdevice' 22)" 'copy ahead of use, ove'
 equal '... of pageable memory' "$(first 'pageable\tdevice' 23)" 'copy from pinned memory'
+# held HOST_DUR: what the finding says of the host, whose three calls take that each; the copies take 300.
+held() {
+	awk -F'\t' -v OFS='\t' -v ns="$1" '/^#op/ { for (i = 1; i <= NF; i++) if ($i ~ /^host_dur:/) c = i }
+		/^op/ && /h2d/ { $c = ns; sub("pinned\tdevice", "pageable\tdevice") } { print }' "$T/ways" |
+		nsysx-diagnose -q --tsv --min 0 | awk -F'\t' '$2 == "copies" { print $5 }' | grep -o 'in their calls.*'
+}
+equal '... which hold the host in their calls' "$(held 51)" 'in their calls the host 153 ns'
+equal '... or do not' "$(held 50)" ''
 equal '... on the device' "$(first 'device\tdevice' 34)" 'write the data where it is needed,'
 sed 's/h2d\(.*\t\)\(600\|1800\)\t/h2d\1\2000\t/' "$T/ways" >"$T/larger-ways"
 shows '... the finding names the larger kind' 'most: h2d, 3 a device, together 3.0 MB in 300 ns, 10000.0 GB/s' nsysx-diagnose -q --table --top 0 --min 0 "$T/larger-ways"

@@ -201,7 +201,7 @@ blocks(const struct nsx_copies_sum *s)
 static struct nsx_copies_sum
 of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blocking)
 {
-	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0 }, s;
+	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0, 0 }, s;
 
 	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
 		if (!nsx_str_eq(s.name, like->name) || !nsx_str_eq(s.src, like->src) || !nsx_str_eq(s.dst, like->dst)
@@ -211,6 +211,7 @@ of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blo
 		all.bytes = nsx_add_sat(all.bytes, s.bytes, NULL);
 		all.time = nsx_add_sat(all.time, s.time, NULL);
 		all.hidden = nsx_add_sat(all.hidden, s.hidden, NULL);
+		all.host = nsx_add_sat(all.host, s.host, NULL);
 	}
 	return all;
 }
@@ -259,6 +260,10 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 	            NSX_NS((double)s->time / (double)a->count));
 	if (s->bytes / s->count >= TELLING)
 		nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
+	/* Whatever the call is named: it returns when the memory has been staged. */
+	if (of_memory(s, "pageable") && s->host > s->time / 2)
+		nsx_buf_fmt(&a->text, ", and in their calls the host %s",
+		            NSX_NS((double)s->host / (double)a->count));
 }
 
 static int
