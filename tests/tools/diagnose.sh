@@ -514,8 +514,8 @@ launching() {
 	}' | stream launching
 	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/launching" | awk -F'\t' '$2 == "idle:range" { print $3, substr($8, 1, 20) }'
 }
-equal 'a host that is late before many launches: launch less' "$(launching 30 0)" "$((29 * 150 + 1149)) the host is late bef"
-equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) the host is late bef"
+equal 'a host that is late before many launches: launch less' "$(launching 30 0)" "$((29 * 150 + 1149)) launch less, since t"
+equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) launch less, since t"
 equal '... but not where it is most of the time' "$(launching 30 6000)" "$((29 * 150 + 1149 + 6000)) move what the host d"
 equal '... or before few' "$(launching 15 0)" "$((14 * 150 + 1149)) move what the host d"
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.

@@ -155,8 +155,8 @@ many_gaps_action(const struct nsx_look_device *d, const struct idle_cell *cell, 
 	if (cell->count < MANY_GAPS * d->periods || cell->ns > SHORT_GAP * cell->count
 	    || cell->longest >= cell->ns / 2 / d->periods)
 		return NULL;
-	return "the host is late before many launches, by little each: CUDA graphs or torch.compile (XLA: command "
-	       "buffers), or larger batches";
+	return "launch less, since the host is late before many launches by little each: CUDA graphs or torch.compile "
+	       "(XLA: command buffers), or larger batches";
 }
 
 static int
