@@ -22,8 +22,9 @@ static const struct nsx_opt opts[] = {
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [1]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
-	               "by range and scope: names without what frameworks append, in full, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|steps|full|digits",
+	               "by range and scope: names without what frameworks append, in full, or with digits as #, of "
+	               "steps alone or of all [key]"),
 	NSX_OPT_FLAG(0, "helpers", &helpers,
 	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),

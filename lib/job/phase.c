@@ -89,9 +89,36 @@ is_node(struct nsx_str key)
 	return nsx_str_ends(key, "Backward");
 }
 
+/* What people call these parts, in any case of letters: the whole name. */
+static enum nsx_phase
+phase_called(struct nsx_str name)
+{
+	static const struct { const char *name; enum nsx_phase phase; } calls[] = {
+		{ "forward", NSX_PHASE_FORWARD }, { "forward pass", NSX_PHASE_FORWARD },
+		{ "forward_pass", NSX_PHASE_FORWARD }, { "fwd", NSX_PHASE_FORWARD },
+		{ "backward", NSX_PHASE_BACKWARD }, { "backward pass", NSX_PHASE_BACKWARD },
+		{ "backward_pass", NSX_PHASE_BACKWARD }, { "bwd", NSX_PHASE_BACKWARD },
+		{ "optimizer", NSX_PHASE_OPTIMIZER }, { "optimizer step", NSX_PHASE_OPTIMIZER },
+		{ "optimizer_step", NSX_PHASE_OPTIMIZER }, { "optimizer.step", NSX_PHASE_OPTIMIZER }
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		size_t n = 0;
+
+		while (n < name.len && calls[i].name[n]
+		       && (name.ptr[n] == calls[i].name[n] || (name.ptr[n] | 32) == calls[i].name[n]))
+			n++;
+		if (n == name.len && !calls[i].name[n])
+			return calls[i].phase;
+	}
+	return NSX_PHASE_UNKNOWN;
+}
+
 enum nsx_phase
 nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded)
 {
+	enum nsx_phase called;
+
 	*recorded = false;
 	if (nsx_framework_is(NSX_FRAMEWORK_RECOMPUTE, name))
 		return NSX_PHASE_RECOMPUTE;
@@ -99,6 +126,8 @@ nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded)
 		return NSX_PHASE_BACKWARD;
 	if (nsx_framework_is(NSX_FRAMEWORK_OPTIMIZER, name))
 		return NSX_PHASE_OPTIMIZER;
+	if ((called = phase_called(name)) != NSX_PHASE_UNKNOWN)
+		return called;
 	/* A node has the number of the operator whose derivative it is. */
 	*recorded = seq != NSX_ABSENT && !is_node(nsx_name_key(name));
 	return NSX_PHASE_UNKNOWN;
@@ -107,6 +136,9 @@ nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded)
 enum nsx_phase
 nsx_phase_in(enum nsx_phase own, bool recorded, enum nsx_phase outer)
 {
+	/* A forward pass in the backward pass is one that a checkpoint runs again. */
+	if (own == NSX_PHASE_FORWARD && (outer == NSX_PHASE_BACKWARD || outer == NSX_PHASE_RECOMPUTE))
+		return NSX_PHASE_RECOMPUTE;
 	if (own != NSX_PHASE_UNKNOWN)
 		return own;
 	/* The engine records nothing of what it runs, unless for a checkpoint. */

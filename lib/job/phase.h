@@ -10,7 +10,8 @@
  *   jit(f)/adam/add                                                      outside: in a program with a backward pass,
  *                                                                        the optimizer, unless scope.h knows better
  * Of PyTorch the ranges around the launch tell: those of autograd's engine, and in them operators with a sequence
- * number of their own, which were recorded for another backward pass: checkpoints compute them again. */
+ * number of their own, which were recorded for another backward pass: checkpoints compute them again. Ranges that are
+ * called forward, backward or optimizer tell, too, whoever made them. */
 #ifndef NSX_JOB_PHASE_H
 #define NSX_JOB_PHASE_H
 
@@ -43,7 +44,7 @@ bool nsx_phase_is_again(struct nsx_str name);
 enum nsx_phase nsx_phase_of_op_name(struct nsx_str op_name);
 
 /* Of a range by its name and its sequence number, NSX_ABSENT if it has none: RECOMPUTE, BACKWARD or OPTIMIZER, else
- * UNKNOWN. recorded: it is an operator that autograd recorded for a backward pass. */
+ * UNKNOWN; FORWARD if it is called that. recorded: it is an operator that autograd recorded for a backward pass. */
 enum nsx_phase nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded);
 
 /* Of what is launched in such a range, which is in a range of phase `outer` (NSX_PHASE_UNKNOWN: in none). */

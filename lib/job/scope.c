@@ -115,6 +115,7 @@ void
 nsx_scopes_need(struct nsx_reader *in)
 {
 	nsx_range_book_need(in, true);
+	nsx_backwards_need(in);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, kind) | NSX_C(RANGE, start)
 	                               | NSX_C(RANGE, domain) | NSX_C(RANGE, seq)
 	                               | NSX_C(RANGE, sizes));
@@ -482,6 +483,8 @@ nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 	r.recorded = known->recorded && r.seq != NSX_ABSENT;
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return r.recorded ? take_idle(s, rec, r.seq) : NSX_OK;
+	if (r.own == NSX_PHASE_BACKWARD && !nsx_backwards_add(&s->backwards, rec))
+		return nsx_err_nomem(s->err, NULL);
 	s->any_sizes |= sizes.len > 0;
 	if (sizes.len)
 		r.flops = nsx_operator_flops(nsx_name_key(name), sizes);
@@ -519,6 +522,8 @@ nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op)
 		return nowhere(s);
 	if (at)
 		place = s->ranges.p[at->mark].place;
+	else if (!nsx_has(op, NSX_OP_range) && nsx_backwards_have(&s->backwards, s->cat, op))
+		place.phase = NSX_PHASE_BACKWARD;
 	if (place.node == NSX_STACKS_ROOT)
 		place.node = none(s);
 	return place.node == NSX_NONE ? nowhere(s) : place;
@@ -553,6 +558,7 @@ nsx_scopes_free(struct nsx_scopes *s)
 	nsx_intern_free(&s->names);
 	nsx_map_free(&s->forward);
 	nsx_map_free(&s->processes);
+	nsx_backwards_free(&s->backwards);
 	nsx_buf_free(&s->scratch);
 	free(s->ranges.p);
 	free(s->chain.p);

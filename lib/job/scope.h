@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "job/backward_of.h"
 #include "job/catalogue.h"
 #include "job/names.h"
 #include "job/phase.h"
@@ -81,6 +82,7 @@ struct nsx_scopes {
 	NSX_VEC(struct nsx_range_entry *) chain;
 	struct nsx_map        forward;  /* (profile and pid, sequence number) -> node */
 	struct nsx_map        processes;
+	struct nsx_backwards  backwards;
 	NSX_VEC(struct nsx_scope_place) insts;   /* by index of the catalogue; node NSX_NONE: not yet */
 	NSX_VEC(struct nsx_scope_place) paths;   /* by op_name, which many instructions share; likewise */
 	NSX_VEC(bool)         trains;   /* by program: an instruction that ran is of a backward pass */

@@ -410,6 +410,7 @@ nsx_host_free(struct nsx_loader *l)
 	free(h->syncs.p);
 	free(h->events.p);
 	free(h->overheads.p);
+	free(h->judged.p);
 	nsx_ids_free(&h->names);
 	free(h->name_ids);
 	free(h->launch_ops);

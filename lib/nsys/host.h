@@ -25,6 +25,9 @@ struct nsx_event_row { int64_t stream, event, id; uint32_t key; };
 /* An overhead as read, its name by string id in loader.ids. */
 struct nsx_raw_overhead { struct nsx_overhead o; uint32_t key; };
 
+/* An overhead whose class was found by the launch that it lies in, a number of an issue. */
+struct nsx_judged { uint32_t issue; int64_t start, end; uint8_t class; };
+
 /* A call as read from a part of RUNTIME; names and threads are the part's. */
 struct nsx_part_host_call { int64_t start, end, id; uint32_t name, thread, launch; };
 /* The call of a key, as read. */
@@ -53,6 +56,7 @@ struct nsx_host {
 	NSX_VEC(struct nsx_sync) syncs;
 	NSX_VEC(struct nsx_event_row) events;
 	NSX_VEC(struct nsx_raw_overhead) overheads;
+	NSX_VEC(struct nsx_judged) judged;
 	struct nsx_ids      names;         /* string ids of calls' names */
 	uint32_t           *name_ids;      /* of those, the numbers in loader.ids */
 	uint32_t           *launch_ops;    /* by launch: operations */

@@ -202,15 +202,29 @@ nsx_host_call_of(const struct nsx_trace *t, const struct nsx_issue *issue)
 	return lo < end && t->calls[lo].id == issue->id ? lo : (uint32_t)NSX_NONE;
 }
 
+/* The part of an overhead that is within its call to *p, n -> n + 1; n if there is none. */
+static size_t
+add_piece(const struct nsx_trace *t, const struct nsx_issue *issue, const struct piece *o, struct piece *p, size_t n)
+{
+	uint32_t call = issue->start <= issue->end ? nsx_host_call_of(t, issue) : (uint32_t)NSX_NONE;
+	int64_t start = o->start > issue->start ? o->start : issue->start;
+	int64_t end = o->end < issue->end ? o->end : issue->end;
+
+	if (call == NSX_NONE || start >= end)
+		return n;
+	p[n] = (struct piece){ call, start, end, o->class };
+	return n + 1;
+}
+
 static int
 count_losses(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
 	const struct nsx_host *h = l->host;
-	struct piece *p = malloc((h->overheads.n + 1) * sizeof *p);
+	struct piece *p = malloc((h->overheads.n + h->judged.n + 1) * sizeof *p);
 	size_t n = 0;
 
-	t->losses = malloc((h->overheads.n + 1) * sizeof *t->losses);
+	t->losses = malloc((h->overheads.n + h->judged.n + 1) * sizeof *t->losses);
 	if (!p || !t->losses) {
 		free(p);
 		return nsx_load_nomem(l);
@@ -219,14 +233,14 @@ count_losses(struct nsx_loader *l)
 		const struct nsx_raw_overhead *o = &h->overheads.p[i];
 		if (o->key == NSX_NONE || (o->o.class != NSX_OVERHEAD_QUEUE_FULL && o->o.class != NSX_OVERHEAD_LOADING))
 			continue;
-		const struct nsx_issue *issue = &h->key_calls.p[o->key].call;
-		uint32_t call = issue->start <= issue->end ? nsx_host_call_of(t, issue) : (uint32_t)NSX_NONE;
-		if (call == NSX_NONE)
-			continue;
-		int64_t start = o->o.start > issue->start ? o->o.start : issue->start, end = o->o.end < issue->end
-		    ? o->o.end : issue->end;
-		if (start < end)
-			p[n++] = (struct piece){ call, start, end, o->o.class };
+		n = add_piece(t, &h->key_calls.p[o->key].call,
+		              &(struct piece){ NSX_NONE, o->o.start, o->o.end, o->o.class }, p, n);
+	}
+	/* Where the export does not record losses, they are not known unless it has waits for the queue. */
+	for (size_t i = 0; i < h->judged.n && t->losses_known; i++) {
+		const struct nsx_judged *o = &h->judged.p[i];
+
+		n = add_piece(t, &t->issues[o->issue], &(struct piece){ NSX_NONE, o->start, o->end, o->class }, p, n);
 	}
 	if (n)
 		qsort(p, n, sizeof *p, by_call);

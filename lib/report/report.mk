@@ -225,7 +225,7 @@ $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=$(call nsysx_list,$(nsysx_whole_by) $(nsysx_group_by)); }; \
 	$(call nsysx_empty,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_group_by) $(nsysx_detail_by),tables,tsv,$$by$(nsysx_comma)$$whole); \
 	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
-		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
+		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile --names=steps) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
 		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $$whole -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)

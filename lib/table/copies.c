@@ -41,7 +41,7 @@ static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync
 #define MINOR 1000
 
 struct key { uint32_t name, src, dst, none; int64_t mode, size; };
-struct row { struct key key; int64_t count, bytes, time, hidden; };
+struct row { struct key key; int64_t count, bytes, time, hidden, host; };
 
 static const char *
 mode_text(const void *row)
@@ -87,7 +87,7 @@ struct ending_copy { int64_t end; uint64_t before; uint32_t row; };
 struct device { struct nsx_union busy; NSX_VEC(struct running_copy) running; NSX_VEC(struct ending_copy) endings; };
 
 /* A copy that breaks a rule. */
-struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; };
+struct finding { int64_t rule, pid, device, start, dur, bytes; uint32_t src, dst, api; int64_t host_dur; };
 
 static const char *
 rule_text(const void *finding)
@@ -101,12 +101,12 @@ static const struct nsx_sum_col finding_cols[] = {
 	NSX_COL_SAID("rule", rule_text), NSX_COL("pid", INT, pid), NSX_COL("device", ID, device),
 	NSX_COL("start", TIME, start), NSX_COL("dur", NS, dur), NSX_COL("bytes", BYTES, bytes),
 	NSX_COL("src", STRING, src), NSX_COL("dst", STRING, dst), NSX_COL("api", STRING, api),
-	NSX_COL("by_rule", INT, rule),
+	NSX_COL("host_dur", NS, host_dur), NSX_COL("by_rule", INT, rule),
 };
 static const struct nsx_sum_def of_findings = {
 	NSX_ROWS(finding_cols),
-	.shown = "rule pid device start dur bytes src dst api", .order = "-dur by_rule device start",
-	.rank = "rule start device dur bytes src api dst"
+	.shown = "rule pid device start dur bytes src dst api host_dur", .order = "-dur by_rule device start",
+	.rank = "rule start device dur host_dur bytes src api dst"
 };
 
 struct copies {
@@ -249,6 +249,7 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
 	r->time = nsx_add_sat(r->time, end - start, &f->clipped);
+	r->host = nsx_add_sat(r->host, nsx_int(op, NSX_OP_host_dur, 0), &f->clipped);
 	struct running_copy run = { at, end, { 0 } };
 
 	if (d->busy.any)
@@ -263,7 +264,8 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 
 	if (found)
 		*found = (struct finding){ rule, device->pid, device->number, start, end - start,
-		                           nsx_int(op, NSX_OP_bytes, NSX_ABSENT), new.src, new.dst, api_id };
+		                           nsx_int(op, NSX_OP_bytes, NSX_ABSENT), new.src, new.dst, api_id,
+		                           nsx_int(op, NSX_OP_host_dur, NSX_ABSENT) };
 	else if (rule != NRULES)
 		return nsx_err_nomem(f->err, NULL);
 	if (call)
@@ -322,7 +324,7 @@ need(void *state, struct nsx_reader *in)
 	nsx_event_need(in, NSX_OP);
 	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, class));
 	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src) | NSX_C(OP, dst)
-	                            | NSX_C(OP, graph_node));
+	                            | NSX_C(OP, graph_node) | NSX_C(OP, host_dur));
 }
 
 static int
@@ -447,7 +449,7 @@ nsx_copies_sum(const void *state, size_t i, struct nsx_copies_sum *sum)
 	*sum = (struct nsx_copies_sum){
 		nsx_intern_str(&f->strings, r->key.name), nsx_intern_str(&f->strings, r->key.src),
 		nsx_intern_str(&f->strings, r->key.dst), r->key.mode == MODE_SYNC, r->count, r->bytes, r->time,
-		r->hidden
+		r->hidden, r->host
 	};
 	return true;
 }

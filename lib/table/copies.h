@@ -20,8 +20,8 @@ struct nsx_copies_options {
 #define NSX_COPIES_EMPTY "no operation copies or sets memory"
 
 /* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: the part behind
- * other work. */
-struct nsx_copies_sum { struct nsx_str name, src, dst; bool sync; int64_t count, bytes, time, hidden; };
+ * other work; host: host ns of their calls, as far as known. */
+struct nsx_copies_sum { struct nsx_str name, src, dst; bool sync; int64_t count, bytes, time, hidden, host; };
 
 /* An analysis (table/analysis.h) with nsx_copies_options. */
 extern const struct nsx_analysis nsx_copies_analysis;

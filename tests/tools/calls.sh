@@ -11,7 +11,7 @@ equal 'a hand-written export is read' "$status" 0
 
 columns call call tid start dur name class ops range blocking stalled loading <"$T/hand.nsx" | sort -n >"$T/calls"
 cat >"$T/want" <<'EOF'
-1 100 1000 100 cudaLaunchKernel launch 1 2 - 0 0
+1 100 1000 100 cudaLaunchKernel launch 1 2 - 0 40
 3 100 1200 100 cudaGraphLaunch graph-launch 2 1 - 0 0
 4 101 1400 100 cuLaunchKernelEx launch 1 3 - 0 0
 5 101 1410 80 cudaLaunchKernel launch 0 3 - 0 0
@@ -78,6 +78,39 @@ EOF
 equal 'device: the start of its last operation' "$(columns device pid last <"$T/hand.nsx")" "$(printf '100 5300\n200 1500')"
 equal 'a range without an end' "$(columns range name unended <"$T/hand.nsx" | sort)" "$(printf 'inner -\nopen 1\nouter -')"
 
+# ---- waits for the queue whose kind Nsight Systems did not know
+
+# queued DEPTH: kernels of 100 us, one after the other from 1 ms on. DEPTH launches, 1 us apart, fill the queue. Each of 20 more waits, with an overhead
+# of unknown kind, until the next kernel begins: 349.9 us, then 99.3. One more of these is in a launch in the middle of the others.
+queued() {
+	rm -f "$T/queued.sqlite"
+	sqlite3 "$T/queued.sqlite" <<END
+CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'k'),(3,'Unknown');
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, eventClass INT, globalTid INT, correlationId INT, nameId INT, returnValue INT, callchainId INT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, demangledName INT, shortName INT, graphNodeId INT);
+CREATE TABLE PROFILER_OVERHEAD(start INT, end INT, globalTid INT, nameId INT, returnValue INT);
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $1 + 19)
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT CASE WHEN i < $1 THEN i * 1000 WHEN i = $1 THEN 650000 ELSE 900600 + (i - $1) * 100000 END,
+	CASE WHEN i < $1 THEN i * 1000 + 500 ELSE 1000500 + (i - $1) * 100000 END, 0, 281474976710656+1677721600+100, i, 1, 0, NULL FROM n;
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1000000 + correlationId * 100000, 1100000 + correlationId * 100000, 0, 1, 7, correlationId, 281474976710656+1677721600, 2, 2, NULL
+	FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+INSERT INTO PROFILER_OVERHEAD SELECT start + 100, end - 500, globalTid, 3, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId >= $1
+	UNION ALL SELECT start + 100, end - 100, globalTid, 3, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId = $1 / 2;
+END
+	nsysx-extract -q -a "$T/queued.sqlite" >"$T/queued"
+	columns overhead class <"$T/queued" | sort | uniq -c | awk '{ print $2, $1 }'
+}
+equal 'an overhead within a launch that finds the queue full is a wait for it' "$(queued 600)" "$(printf -- '- 1\nqueue-full 20')"
+equal '... by which calls have stalled' "$(columns call stalled <"$T/queued" | awk '$1 { s += $1; n++ } END { print n, s }')" "20 $((349900 + 19 * 99300))"
+equal '... and a diag tells' "$(columns diag text count <"$T/queued" | grep -e overheads)" "$(cat <<'END'
+overheads of an unknown type within launches that found the queue full: they count as waits for a place in it 20
+overheads of an unknown type: without a class 1
+END
+)"
+equal 'what holds less is no queue' "$(queued 450)" '- 21'
+equal '... and how long calls have stalled is not known' "$(columns call stalled <"$T/queued" | sort -u)" -
+
 # ---- what nsys warns of, in our own words: its own hold names
 cp "$T/hand.sqlite" "$T/warned.sqlite"
 sqlite3 "$T/warned.sqlite" <<'END'
@@ -128,7 +161,8 @@ without() {
 ok 'no table of overheads' without CUPTI_ACTIVITY_KIND_OVERHEAD
 equal 'without overheads the stalled time of calls is absent' "$(columns call stalled loading <"$T/less.nsx" | sort -u)" '- -'
 sqlite3 "$T/less.sqlite" 'CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE(id INTEGER PRIMARY KEY, name TEXT, label TEXT)'
-equal 'with the enumeration of overheads it is 0' "$(nsysx-extract -q -a "$T/less.sqlite" | columns call stalled loading | sort -u)" '0 0'
+equal 'with the enumeration of overheads it is 0, but for code of a kernel that is first launched' \
+	"$(nsysx-extract -q -a "$T/less.sqlite" | columns call stalled loading | sort -u)" "$(printf '0 0\n0 40')"
 ok 'no table of synchronisation' without CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
 equal 'without synchronisation no operation waits' "$(columns op waits <"$T/less.nsx" | sort -u)" "$(printf -- '-\n0')"
 ok 'no table of calls' without CUPTI_ACTIVITY_KIND_RUNTIME

@@ -45,6 +45,31 @@ equal '... the other way round' "$(why "$T/new" "$T/base" | columns kind,name,ba
 kernel gemm_v1 gemm_v2 place 35 20 -15
 kernel extra - gone 5 0 -5'
 adds_up '... add up' "$T/base" "$T/new" --step '^step'
+# Idle time in ranges of the host: of each step 40 ns in load, which NEW has not, and of the rest of its range 10 before the second launch, in NEW 25.
+waits() {
+	awk -v data="$1" -v rest="$2" 'BEGIN {
+		step = 100 + data + rest
+		print "device device=0"
+		for (k = 0; k < 4; k++) {
+			t = k * step
+			print "range range=" 3 * k + 1 " start=" t + 10 " dur=" step - 50 " host_start=" t " host_dur=" step " name=step~" k " tid=1"
+			if (data)
+				print "range range=" 3 * k + 2 " parent=" 3 * k + 1 " host_start=" t + 30 " host_dur=" data " name=load tid=1"
+			for (i = 0; i < 2; i++) {
+				at = t + (i ? 30 + data + rest : 0)
+				print "call call=" 2 * k + i " start=" at " dur=10 name=cudaLaunchKernel class=launch ops=1 tid=1"
+				print "op op=" 2 * k + i " name=k" i " start=" at + 10 " dur=" (i ? 60 : 20) " call=" 2 * k + i " tid=1 host_start=" at " host_dur=10 range=" 3 * k + 1
+			}
+		}
+	}' | awk -f host/stream.awk
+}
+waits 40 10 >"$T/waits"
+waits 0 25 >"$T/waits2"
+equal 'idle time in the host has a row for each range' "$(why "$T/waits" "$T/waits2" | columns kind,name,range,match,base,new,diff | grep idle)" \
+'idle range load gone 40 0 -40
+idle range step_# name 10 25 15
+idle launch - name 20 20 0'
+adds_up '... and adds up' "$T/waits" "$T/waits2" --step '^step'
 # Small work that is new or gone: `a` takes 20 us more; gone1 to gone5 took 10 to 50 ns, new1 to new6 take 10 to 60.
 small() {
 	awk -v a="$1" -v name="$2" -v n="$3" '

@@ -61,7 +61,7 @@ device device=0
 call call=1 start=0 dur=1 name=cudaMemcpyAsync class=copy ops=1
 op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=10 start=10 dur=5 call=1 tid=1 host_start=0 host_dur=1
 call call=2 start=1 dur=1 name=cuMemcpyDtoHAsync class=copy ops=1
-op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=20 start=20 dur=9 call=2 tid=1 host_start=1 host_dur=1
+op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=20 start=20 dur=9 call=2 tid=1 host_start=1 host_dur=29
 call call=3 start=2 dur=1 name=cudaMemcpyAsync class=copy ops=1
 op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pinned dst=device bytes=10 start=30 dur=5 call=3 tid=1 host_start=2 host_dur=1
 call call=4 start=3 dur=1 name=cudaMemcpy class=copy blocking=1 ops=1
@@ -77,10 +77,10 @@ op type=memset name=[CUDA~memset] dst=device bytes=7 start=80 dur=5 call=8 tid=1
 call call=9 start=8 dur=1 name=someMemcpy class=copy ops=1
 op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=7 start=90 dur=5 call=9 tid=1 host_start=8 host_dur=1
 END_STREAM
-equal 'findings: the longest first, equal ones by rule' "$(copies rules --findings)" 'memcpy-async-pageable 1 0 20 9 20 device pageable cuMemcpyDtoHAsync
-memcpy-async-pageable 1 0 10 5 10 pageable device cudaMemcpyAsync
-memcpy-sync 1 0 50 5 64001 pageable device cudaMemcpy
-memset-sync 1 0 70 5 7 - managed cudaMemset'
+equal 'findings: the longest first, equal ones by rule' "$(copies rules --findings)" 'memcpy-async-pageable 1 0 20 9 20 device pageable cuMemcpyDtoHAsync 29
+memcpy-async-pageable 1 0 10 5 10 pageable device cudaMemcpyAsync 1
+memcpy-sync 1 0 50 5 64001 pageable device cudaMemcpy 1
+memset-sync 1 0 70 5 7 - managed cudaMemset 1'
 
 # By the last rule the longest; then two of a thousandth of all time, and one of less.
 stream costs <<'END_STREAM'

@@ -488,6 +488,36 @@ equal '... of pageable memory' "$(first 'pageable\tdevice' 23)" 'copy from pinne
 equal '... on the device' "$(first 'device\tdevice' 34)" 'write the data where it is needed,'
 sed 's/h2d\(.*\t\)\(600\|1800\)\t/h2d\1\2000\t/' "$T/ways" >"$T/larger-ways"
 shows '... the finding names the larger kind' 'most: h2d, 3 a device, together 3.0 MB in 300 ns, 10000.0 GB/s' nsysx-diagnose -q --table --top 0 --min 0 "$T/larger-ways"
+# held HOST_DUR: what the finding says of the host, whose three calls take that each; the copies take 300.
+held() {
+	awk -F'\t' -v OFS='\t' -v ns="$1" '/^#op/ { for (i = 1; i <= NF; i++) if ($i ~ /^host_dur:/) c = i }
+		/^op/ && /h2d/ { $c = ns; sub("pinned\tdevice", "pageable\tdevice") } { print }' "$T/larger-ways" |
+		nsysx-diagnose -q --tsv --min 0 | awk -F'\t' '$2 == "copies" { print $5 }' | grep -o 'in their calls.*'
+}
+equal 'copies of pageable memory that hold the host in their calls' "$(held 51)" 'in their calls the host 153 ns'
+equal '... or do not' "$(held 50)" ''
+# launching N LONG: three steps, each with N launches 300 ns apart, LONG more in the middle. A kernel takes 100, its call 50, so that the host is in its range
+# for 150 before each but the first, which comes 1149 after the last one of the step before, and 1 behind its range.
+launching() {
+	awk -v n="$1" -v long="$2" 'BEGIN {
+		step = n * 300 + 1000 + long
+		print "device device=0"
+		for (k = 0; k < 4; k++) {
+			print "range range=" k + 1 " start=" k * step + 50 " dur=" (n - 1) * 300 + long + 100 " host_start=" k * step " host_dur=" step - 1 " name=step~" k " tid=1"
+			for (i = 0; i < n; i++) {
+				id = k * n + i
+				at = k * step + i * 300 + (i >= n / 2 ? long : 0)
+				print "call call=" id " start=" at " dur=50 name=cudaLaunchKernel class=launch ops=1 tid=1"
+				print "op op=" id " name=k start=" at + 50 " dur=100 call=" id " tid=1 host_start=" at " host_dur=50 range=" k + 1
+			}
+		}
+	}' | stream launching
+	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/launching" | awk -F'\t' '$2 == "idle:range" { print $3, substr($8, 1, 20) }'
+}
+equal 'a host that is late before many launches: launch less' "$(launching 30 0)" "$((29 * 150 + 1149)) launch less, since t"
+equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) launch less, since t"
+equal '... but not where it is most of the time' "$(launching 30 6000)" "$((29 * 150 + 1149 + 6000)) move what the host d"
+equal '... or before few' "$(launching 15 0)" "$((14 * 150 + 1149)) move what the host d"
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000

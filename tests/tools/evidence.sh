@@ -89,7 +89,7 @@ held() {
 			fi ;;
 		costly-overlap) ok "$job: $finding: adds up" about "$(rows 'at("paid") != "" { s += at("paid") } END { print s }' <"$T/shown")" "$gain" 1e-9 ;;
 		casts) equal "$job: $finding: adds up" "$(rows 'at("family") == "cast" { s += at("total") } END { print s }' <"$T/shown")" "$gain" ;;
-		elementwise | f32-products | flash-attention-2) ok "$job: $finding: a part of what is shown" awk -v g="$gain" -v t="$(rows '{ s += at("total") } END { print s }' <"$T/shown")" 'BEGIN { exit !(g > 0 && g < t) }' ;;
+		elementwise | f32-products | flash-attention-2 | unfused-attention) ok "$job: $finding: a part of what is shown" awk -v g="$gain" -v t="$(rows '{ s += at("total") } END { print s }' <"$T/shown")" 'BEGIN { exit !(g > 0 && g < t) }' ;;
 		slow-link) ok "$job: $finding: a part of the time of copies" awk -v g="$gain" -v t="$(rows '{ s += at("time") } END { print s }' <"$T/shown")" 'BEGIN { exit !(g > 0 && g < t) }' ;;
 		variability) ok "$job: $finding: a step is explained" test "$(wc -l <"$T/shown")" -gt 1 ;;
 		*) fail "$job: $finding is held by a test" 'it is not' ;;
@@ -242,6 +242,21 @@ done
 } | stream families
 sed -i 's/~/ /g' "$T/families"
 held families "$T/families"
+
+# Attention kernel by kernel.
+{
+	echo 'device device=0 last=9900000 name=NVIDIA~H100~80GB~HBM3 cc=90'
+	at=0 n=0
+	for k in 1 2 3 4; do
+		for of in 300000:ampere_bf16_gemm 150000:at::elementwise_kernel\<4,mul\>\(int\) 250000:softmax_warp_forward 300000:ampere_bf16_gemm; do
+			n=$((n + 1))
+			echo "op op=$n name=${of#*:} device=0 start=$at dur=${of%%:*}"
+			at=$((at + ${of%%:*}))
+		done
+	done
+} | stream unfused
+sed -i 's/~/ /g' "$T/unfused"
+held unfused "$T/unfused"
 
 findings=$(sed -n 's/^FINDING([A-Z0-9_]*, "\([a-z0-9-]*\)".*/\1/p' "$tests_dir/../lib/table/diagnose/findings.def")
 ok 'the list of findings is read' test "$(printf '%s\n' "$findings" | wc -w)" -ge 13

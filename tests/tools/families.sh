@@ -143,6 +143,61 @@ for column in profile tid; do
 	equal "processes in turn are no chain: by $column" "$(findings "$T/turns")" ''
 done
 
+# Attention kernel by kernel, four times: between two products 50 + 40 + 60 + 80 + 20, and 10 of a kernel of no family that is not counted. A softmax
+# that chooses experts, which are sorted, and that of the loss are between products, too, and are not attention.
+between() {
+	while read -r ns name; do
+		type=kernel
+		case $name in *memcpy*) type=memcpy ;; *memset*) type=memset ;; esac
+		echo "op 0 $n $type 0 7 $name $at $ns - 0 - - -"
+		n=$((n + 1)) at=$((at + ns))
+	done
+}
+attention() {
+	n=0 at=0
+	job NVIDIA~A100-SXM4-40GB 80 | sed -n '/^#/p; /^device/p; /^profile/p'
+	for i in 0 1 2 3; do
+		between <<END
+100 ampere_bf16_gemm
+50 at::elementwise_kernel<4,mul>(int)
+10 triu_tril_kernel
+40 [CUDA~memcpy~Device-to-Device]
+60 at::elementwise_kernel<4,masked_fill>(int)
+5 [CUDA~memset]
+80 softmax_warp_forward
+20 at::native::elementwise_kernel<4,gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>(int)
+${1:-100 ampere_bf16_gemm}
+30 softmax_router
+20 radix_sort
+100 ampere_bf16_gemm
+50 at::elementwise_kernel<4,gelu>(int)
+100 ampere_bf16_gemm
+40 cunn_SoftMaxForward<LogSoftMaxForwardEpilogue>
+5 nll_loss_forward
+100 ampere_bf16_gemm
+END
+	done
+}
+attention | stream '~' >"$T/attention"
+unfused() { nsysx-diagnose -q --tsv --min 0 "$1" | awk -F'\t' '$2 == "unfused-attention" { print $3, $7 }'; }
+equal 'attention kernel by kernel: all between the products' "$(unfused "$T/attention")" '1000 softmax_warp_forward'
+equal '... its evidence' "$(evidence attention unfused-attention)" \
+	'4 kernels of softmax a device between products of matrices, with all other kernels and copies between these, take 1.000 us; most: softmax_warp_forward, with these 1.000 us'
+# The same with a norm, or a copy to the host, where the second product would follow: nothing is counted.
+attention '20 ampere_layer_norm' | stream '~' >"$T/normed"
+equal '... nothing where another follows than a product' "$(unfused "$T/normed")" ''
+attention '20 [CUDA~memcpy~Device-to-Host]' | stream '~' >"$T/taken"
+equal '... or what softmax made goes to the host' "$(unfused "$T/taken")" ''
+# 250 of 465 + 4000 are a finding, of 465 + 5000 less than 5 %.
+for rest in 4000 5000; do
+	{
+		attention | head -n 14
+		echo "op 0 99 kernel 0 7 mine 465 $rest - 0 - - -"
+	} | stream '~' >"$T/rest$rest"
+done
+equal '... more than a twentieth of a step is worth telling' "$(unfused "$T/rest4000")" '250 softmax_warp_forward'
+equal '... less is not' "$(unfused "$T/rest5000")" ''
+
 # 32 MiB from pinned memory in 8 ms, 4.2 GB/s, where PCIe 5 carries 63: at 85 % of that it would take 0.63 ms. Small copies, pageable memory and
 # fast ones are not compared with the link.
 link() {

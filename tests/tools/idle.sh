@@ -167,10 +167,32 @@ call call=2 start=60 dur=40 name=cudaLaunchKernel class=launch ops=1
 op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
-equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
-equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3% of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60% of that in epoch 7;batch'
+equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch #;batch '
+equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3% of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60% of that in epoch #;batch'
 sed 's/epoch 7/epoch\\xFF/' "$T/v4" >"$T/v4x"
 equal '... is UTF-8 below a table, whatever the names' "$(nsysx-idle -q --table "$T/v4x" | grep -c 'of that in epoch?;batch')" 1
+
+equal '... in full if asked for' "$(nsysx-idle -q --tsv --verdict --names=full "$T/v4" | cut -f 6 | tail -n 1)" 'epoch 7;batch'
+# Each step waits 30 in its own range, 20 of these in load and 10 in fetch: most is in load, though no one step has most of it.
+{
+	echo 'device device=0'
+	for k in 0 1 2 3; do
+		t=$((100 * k))
+		echo "range range=$((4 * k + 1)) host_start=$t host_dur=100 name=step~$k"
+		echo "range range=$((4 * k + 2)) parent=$((4 * k + 1)) host_start=$((t + 10)) host_dur=20 name=load~2"
+		echo "range range=$((4 * k + 3)) parent=$((4 * k + 1)) host_start=$((t + 30)) host_dur=10 name=fetch"
+		for call in 0 40; do
+			echo "call call=$((2 * k + call / 40)) start=$((t + call)) dur=5 name=cudaLaunchKernel class=launch ops=1"
+			echo "op name=k start=$((t + call + 5)) dur=$((call ? 55 : 5)) call=$((2 * k + call / 40)) tid=1" \
+			     "host_start=$((t + call)) host_dur=5 range=$((4 * k + 1))"
+		done
+	done
+} | stream v7
+equal 'a place is that of all steps, whatever their numbers' \
+	"$(nsysx-idle -q --table "$T/v7" | grep -o 'mostly range.*')" 'mostly range, 120 ns, 67% of that in step #;load 2'
+equal '... also where the stream has its gaps marked' "$(nsysx-idle --mark "$T/v7" | nsysx-idle -q --tsv --verdict | cut -f 6 | tail -n 1)" \
+	'step #;load 2'
+equal '... and a list tells which step' "$(nsysx-idle -q --tsv --list 9 "$T/v7" | grep -c 'step [0-3];load 2')" 4
 
 # [10,20) and [50,60) in an instruction of XLA with a name; [20,35) and [35,50) in others: 20 of 50.
 stream v6 <<'END_STREAM'

@@ -212,6 +212,41 @@ equal 'phases by ranges' "$(nsysx-summary -q --tsv --by phase "$T/torch" | cut -
 	'phase count total,forward 3 26,backward 3 23,recompute 1 11,optimizer 1 2,unknown 1 1,'
 equal 'scopes by ranges' "$(nsysx-summary -q --tsv --by scope "$T/torch" | cut -f 1,4,5,7-10 | tr '\t\n' ' ,')" \
 	'scope total self forward backward recompute optimizer,model 56 0 25 20 11 0,model/layers.0 56 51 25 20 11 0,model/layers.0/mine 5 5 5 0 0 0,[no scope] 4 4 0 3 0 0,Optimizer.step#SGD.step 2 2 0 0 0 2,loading 1 1 1 0 0 0,'
+# A program that names its passes, whose backward pass thread 2 launches, as that of autograd does, while thread 1 waits in its range. The GPU is two
+# steps behind: ranges come at their host times, before what was launched in earlier ones. Of each step: 10 forward, 3 + 40 + 5 backward, 7 of a forward
+# pass that is run again, 20 of the optimizer. In no pass: 2, which thread 3 copies to the device meanwhile, and 1 of thread 2 between steps. Other processes have their own: 100.
+{
+	cat <<'END'
+#device device:i profile:i name:s pid:i
+device 0 0 X 1
+device 1 0 X 9
+#range profile:i range:i parent:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i tid:i host_start:i
+END
+	for k in 0 1 2 3; do
+		h=$((k * 100)) g=$((k * 100 + 250)) r=$((k * 10))
+		cat <<END
+range 0 $((r + 1)) - 1 1 step~$k $g 90 $h 98
+range 0 $((r + 2)) $((r + 1)) 1 1 Forward $g 10 $((h + 1)) 9
+op 0 ${k}0 kernel 0 k $g 10 $((r + 2)) 1 $((h + 2))
+range 0 $((r + 3)) $((r + 1)) 1 1 backward $((g + 10)) 3 $((h + 20)) 40
+op 0 ${k}1 kernel 0 k $((g + 10)) 3 $((r + 3)) 1 $((h + 21))
+op 0 ${k}2 kernel 0 k $((g + 13)) 40 - 2 $((h + 22))
+op 0 ${k}3 memcpy 0 [CUDA~memcpy~Device-to-Device] $((g + 53)) 5 - 2 $((h + 24))
+op 0 ${k}4 memcpy 0 [CUDA~memcpy~Host-to-Device] $((g + 58)) 2 - 3 $((h + 30))
+range 0 $((r + 4)) $((r + 3)) 1 1 forward $((g + 60)) 7 $((h + 50)) 9
+op 0 ${k}5 kernel 0 k $((g + 60)) 7 $((r + 4)) 1 $((h + 51))
+range 0 $((r + 5)) $((r + 1)) 1 1 optimizer~step $((g + 67)) 20 $((h + 70)) 20
+op 0 ${k}6 kernel 0 k $((g + 67)) 20 $((r + 5)) 1 $((h + 71))
+op 0 ${k}7 kernel 0 k $((g + 87)) 1 - 2 $((h + 99))
+op 0 ${k}8 kernel 1 k $((g + 13)) 100 - 2 $((h + 22))
+END
+	done
+} | stream '~' >"$T/named"
+equal 'passes that a program names, launched by whichever thread' "$(nsysx-summary -q --tsv --by phase "$T/named" | cut -f 1-3 | tr '\t\n' ' ,')" \
+	"phase count total,forward 4 40,backward 12 $((4 * 48)),recompute 4 28,optimizer 4 80,unknown 12 $((4 * 103)),"
+sed 's/	backward	/	loss	/' "$T/named" >"$T/unnamed"
+equal '... if they are named' "$(nsysx-summary -q --tsv --by phase "$T/unnamed" | cut -f 1-3 | grep -c backward)" 0
 # Work by the sizes of inputs: 2 x 4 x 16 x 8 of a product in bf16, counted once however many kernels it has; attention; a product in f32 whose sizes
 # the source has apart from the name; what has no sizes is not known, nor is then the share of a peak. 264 multiprocessors at 1 GHz: peaks are given.
 stream '~' >"$T/sized" <<'END'

@@ -37,7 +37,7 @@ sound r 'the page is well formed, its links lead somewhere, its numbers are the 
 (cd s && nsysx-extract -q --ranges --ops -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q -o ../steady.nsysx)
 for by in module opcode thunk collective device range kernel; do
 	flag=
-	case $by in range|kernel) flag=--no-compile ;; device) flag=--cover=1 ;; esac
+	case $by in range) flag='--no-compile --names=steps' ;; kernel) flag=--no-compile ;; device) flag=--cover=1 ;; esac
 	nsysx-summary -q --tsv --by "$by" $flag -o want.tsv steady.nsysx
 	run python3 "$checker" r "$by" want.tsv
 	equal "the page has the table of nsysx-summary --by $by" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
@@ -377,6 +377,7 @@ nsysx-extract -q --ranges --ops t/r0.sqlite t/r1.sqlite | nsysx-summary -q --by 
 run python3 "$checker" r3 kernel want.tsv
 equal 'it has kernels' "$status $(cat "$T_private/out")" '0 '
 shows r3 'src="flame/kernel.svg"' flame 'and a flame graph by range and kernel, where copies and NCCL are seen'
+equal 'the ranges of all steps are one row' "$(cut -f 2 r3/tables/range.tsv | grep ProfilerStep)" 'ProfilerStep##'
 shows r3 'span of GPU work' ranges 'the extent of a range is called that'
 shows r3 'aten::linear ›' idle 'the longest gaps have their stacks'
 equal 'communication is split by kind' "$(awk -F'\t' 'NR > 1 { n += $2; t += $3; e += $4; h += $5 } END { printf "%d %d %d %d\n", n, t, e, h }' r3/tables/collective.tsv)" \

@@ -362,6 +362,10 @@ equal 'a row per key without numbers' "$(named --names=digits)" '|aten::mm|2 80 
 |blocks.#.attn|3 14 2 7 3 3
 TSL|mm, op_id = 9|1 4 4 4 1 1
 D|aten::mm|1 1 1 1 1 1'
+sed 's/blocks.1.attn/step 1/; s/blocks.22.attn/step 22/' "$T/calls.tsv" >"$T/stepped.tsv"
+equal 'a row for all steps' "$(nsysx-summary -q --by range --tsv --names=steps "$T/stepped.tsv" | awk -F'\t' 'NR > 1 && !$1 { print $2 "|" $3, $4 }')" 'aten::mm|2 80
+blocks.3.attn|1 7
+step #|2 7'
 equal 'a row per name' "$(named --names=full | cut -d'|' -f 2 | sort)" "$(awk -F'\t' '$1 == "range" { print $5 }' "$T/calls.tsv" | sort)"
 fails '--names goes with ranges' 2 '--names goes with --by range' nsysx-summary --by kernel --names=full "$T/ops"
 

@@ -233,7 +233,8 @@ describe(struct cmp_why_joined *j)
 
 		p[i].match = words[match];
 		p[i].kind = nsx_thing_name((enum nsx_thing)p[i].key.thing);
-		p[i].range = p[i].key.thing == NSX_THING_KERNEL ? p[i].key.where : (uint32_t)NSX_NONE;
+		p[i].range = p[i].key.thing == NSX_THING_KERNEL || p[i].key.thing == NSX_THING_IDLE ? p[i].key.where
+		             : (uint32_t)NSX_NONE;
 		p[i].size = size_of(j, p[i].ns);
 		p[i].of = (int)p[i].key.thing * NMATCHES + (match == MATCH_PLACE ? MATCH_NAME : (int)match);
 	}

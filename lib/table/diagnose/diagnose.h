@@ -168,21 +168,36 @@ struct nsx_look_host {
 /* Kernels about which there are findings. */
 enum nsx_kin { NSX_KIN_FLASH, NSX_KIN_F32, NSX_KIN_CAST, NSX_KIN_ELEMENTWISE, NSX_NKINS };
 
+/* What an operation is where attention is computed kernel by kernel (softmax.c): a product of matrices, softmax, what
+ * may be between these, what may and is not counted, and what is not part of attention. */
+enum nsx_around { NSX_AROUND_PRODUCT, NSX_AROUND_SOFTMAX, NSX_AROUND_GLUE, NSX_AROUND_PASSES, NSX_AROUND_ENDS };
+
 /* Kernels of a name. family.family: NULL: not looked at. hopper: it is for GPUs of compute capability 9.0 and later.
- * by_name: what the name alone tells; kin: if it has any time. */
-struct nsx_look_named { struct nsx_family family; bool hopper; enum nsx_kin by_name, kin; nsx_u128 time; };
+ * by_name: what the name alone tells; kin: if it has any time. attended: ns between products of matrices, where it is
+ * the softmax. */
+struct nsx_look_named {
+	struct nsx_family family;
+	bool              hopper;
+	enum nsx_kin      by_name, kin;
+	enum nsx_around   around;
+	nsx_u128          time, attended;
+};
 
 /* device: in the catalogue of the reading. chained: ns that chains take beyond the longest of each; links: kernels in
- * chains behind the first. */
+ * chains behind the first. attended, softmaxes: between products of matrices (softmax.c). */
 struct nsx_look_kin_device {
 	uint32_t device;
-	int64_t  count[NSX_NKINS], links;
-	nsx_u128 time[NSX_NKINS], chained;
+	int64_t  count[NSX_NKINS], links, softmaxes;
+	nsx_u128 time[NSX_NKINS], chained, attended;
 };
 
 /* What runs on a stream: elementwise kernels so far, the longest of them, and the end of the last, ns; tid: that of the
- * last launch. */
-struct nsx_look_chain { int64_t kernels, longest, end, tid; };
+ * last launch. Since the last product of matrices, if nothing that is not part of attention came between: ns, how many
+ * softmaxes, and the name of the last of these. */
+struct nsx_look_chain {
+	int64_t kernels, longest, end, tid;
+	struct { bool open; int64_t ns, softmaxes; uint32_t name; } since;
+};
 
 struct nsx_look_kins {
 	struct nsx_look_at *at;
@@ -405,6 +420,15 @@ int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
 int nsx_look_judge_families(struct nsx_look_at *a);   /* attention, types, casts, elementwise kernels, links */
+
+/* ---- softmax.c: attention that is computed kernel by kernel */
+
+/* Of operations of a name and of kernels of that family. */
+enum nsx_around nsx_look_around_of(struct nsx_str name, const struct nsx_family *family);
+/* The next operation on a stream, whose chain that is. */
+void nsx_look_take_around(struct nsx_look_kins *k, struct nsx_look_chain *c, struct nsx_look_kin_device *d,
+                          enum nsx_around around, uint32_t name, int64_t dur);
+int nsx_look_judge_around(struct nsx_look_at *a);
 /* rules_work.c: the gain of an instruction, by index of the reading's catalogue, in the roofline finding, ns; 0: it is
  * not in it. */
 double nsx_look_roofed(const struct nsx_look_at *a, uint32_t inst);

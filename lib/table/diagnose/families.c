@@ -66,34 +66,40 @@ named(struct nsx_look_kins *k, uint32_t n)
 		struct nsx_family family = nsx_family_of_kernel(name);
 
 		k->of.p[n] = (struct nsx_look_named){ .family = family, .by_name = kin_of(&family),
+		                                      .around = nsx_look_around_of(name, &family),
 		                                      .hopper = nsx_family_matches(name, "*sm90*")
 		                                                || nsx_family_matches(name, "nvjet_*") };
 	}
 	return &k->of.p[n];
 }
 
-/* The chain of its stream, which an elementwise kernel continues and another operation ends. */
-static bool
-take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct nsx_event *e, enum nsx_kin kin,
-           int64_t dur)
+/* What runs on its stream. NULL: out of memory. */
+static struct nsx_look_chain *
+chain_of(struct nsx_look_kins *k, const struct nsx_event *e)
 {
 	uint64_t stream = (uint64_t)nsx_int(e->rec, NSX_OP_stream, NSX_ABSENT);
 	uint64_t profile = nsx_cat_find_profile(&k->at->reading.cat, nsx_int(e->rec, NSX_OP_profile, NSX_ABSENT));
 	int64_t tid = nsx_int(e->rec, NSX_OP_tid, NSX_ABSENT);
 	uint32_t at = nsx_map_recall(&k->chain_of, k->recent,
 	                             (struct nsx_key){ profile << 32 | e->device, stream });
-	struct nsx_look_chain *c;
 
-	if (!nsx_vec_next(&k->chains, at, ((struct nsx_look_chain){ .tid = tid })))
-		return false;
-	c = &k->chains.p[at];
+	return nsx_vec_next(&k->chains, at, ((struct nsx_look_chain){ .tid = tid })) ? &k->chains.p[at] : NULL;
+}
+
+/* An elementwise kernel continues the chain of its stream, another operation ends it. */
+static void
+take_chain(struct nsx_look_chain *c, struct nsx_look_kin_device *d, const struct nsx_event *e, enum nsx_kin kin,
+           int64_t dur)
+{
+	int64_t tid = nsx_int(e->rec, NSX_OP_tid, NSX_ABSENT);
+
 	if (kin == NSX_KIN_CAST)
-		return true;
+		return;
 	if (kin != NSX_KIN_ELEMENTWISE || tid != c->tid || nsx_sub_sat(e->start, c->end, NULL) > GAP)
 		c->kernels = 0;
 	c->tid = tid;
 	if (kin != NSX_KIN_ELEMENTWISE)
-		return true;
+		return;
 	c->end = e->end;
 	/* What fusing saves of the kernels so far: all but the longest. */
 	if (c->kernels++) {
@@ -103,7 +109,6 @@ take_chain(struct nsx_look_kins *k, struct nsx_look_kin_device *d, const struct 
 	} else {
 		c->longest = dur;
 	}
-	return true;
 }
 
 /* Remember the kin and the time of an instruction's kernels. */
@@ -125,7 +130,9 @@ take(void *state, const struct nsx_event *e)
 	int64_t dur = e->end == NSX_ABSENT ? -1 : e->end - e->start;
 	struct nsx_look_named *of;
 	struct nsx_look_kin_device *d;
+	struct nsx_look_chain *chain;
 	enum nsx_kin kin;
+	enum nsx_around around;
 	uint32_t inst = NSX_NONE;
 	bool moves;
 
@@ -138,11 +145,15 @@ take(void *state, const struct nsx_event *e)
 			return nsx_err_nomem(k->at->err, NULL);
 	}
 	d = &k->devices.p[e->device];
-	if (e->communicates || e->type != NSX_TYPE_KERNEL)
-		return take_chain(k, d, e, NSX_NKINS, dur) ? NSX_OK : nsx_err_nomem(k->at->err, NULL);
-	if (!(of = named(k, e->name)))
+	if (!(chain = chain_of(k, e)) || !(of = named(k, e->name)))
 		return nsx_err_nomem(k->at->err, NULL);
+	if (e->communicates || e->type != NSX_TYPE_KERNEL) {
+		take_chain(chain, d, e, NSX_NKINS, dur);
+		nsx_look_take_around(k, chain, d, e->communicates ? NSX_AROUND_ENDS : of->around, e->name, dur);
+		return NSX_OK;
+	}
 	kin = of->by_name;
+	around = of->around;
 	if (nsx_has(e->rec, NSX_OP_inst)) {
 		const struct nsx_catalogue *cat = &k->at->reading.cat;
 
@@ -154,6 +165,7 @@ take(void *state, const struct nsx_event *e)
 			struct nsx_family family = nsx_family_of_inst(of->family, math);
 
 			kin = kin_of(&family);
+			around = nsx_look_around_of(nsx_intern_str(&k->at->reading.names, e->name), &family);
 		}
 		moves = nsx_look_inst_moves(k->at, inst);
 	} else {
@@ -166,7 +178,9 @@ take(void *state, const struct nsx_event *e)
 	k->hopper |= of->hopper;
 	/* What only moves data is in the layout finding, with all of its time. */
 	kin = moves ? NSX_NKINS : kin;
-	if (!take_chain(k, d, e, kin, dur) || (inst != NSX_NONE && kin != NSX_NKINS && !add_inst(k, inst, kin, dur)))
+	take_chain(chain, d, e, kin, dur);
+	nsx_look_take_around(k, chain, d, around, e->name, dur);
+	if (inst != NSX_NONE && kin != NSX_NKINS && !add_inst(k, inst, kin, dur))
 		return nsx_err_nomem(k->at->err, NULL);
 	if (kin == NSX_NKINS)
 		return NSX_OK;
@@ -393,7 +407,8 @@ judge_link(struct nsx_look_at *a)
 int
 nsx_look_judge_families(struct nsx_look_at *a)
 {
-	if (judge_attention(a) != NSX_OK || judge_f32(a) != NSX_OK || judge_small(a) != NSX_OK)
+	if (judge_attention(a) != NSX_OK || judge_f32(a) != NSX_OK || judge_small(a) != NSX_OK
+	    || nsx_look_judge_around(a) != NSX_OK)
 		return NSX_ERR;
 	return judge_link(a);
 }

@@ -8,6 +8,8 @@
 #define MUCH 0.2
 /* Bytes of a copy from which its rate is a property of the link: shorter ones are dominated by latency. */
 enum { TELLING = 1 << 16 };
+/* Gaps of a step from which on they are many, and ns of each in mean up to which they are short. */
+enum { MANY_GAPS = 20, SHORT_GAP = 200000 };
 
 /* ---- idle time */
 
@@ -142,6 +144,21 @@ no_calls_action(const struct nsx_look_at *a, enum nsx_cause cause)
 	return cause != NSX_CAUSE_NO_CALL || a->calls ? NULL : nsx_remedy(&a->steps.cat, NSX_LACK_CALLS);
 }
 
+/* What to do where the host is late before many launches and never by much: it needs longer for what is between one
+ * launch and the next than the device for the kernels, and no single part of its code is to blame. A part that is long
+ * once a step is: where those make up half of the time, this is not said. NULL: nothing in particular. */
+static const char *
+many_gaps_action(const struct nsx_look_device *d, const struct idle_cell *cell, enum nsx_cause cause)
+{
+	if (cause != NSX_CAUSE_RANGE && cause != NSX_CAUSE_HOST)
+		return NULL;
+	if (cell->count < MANY_GAPS * d->periods || cell->ns > SHORT_GAP * cell->count
+	    || cell->longest >= cell->ns / 2 / d->periods)
+		return NULL;
+	return "launch less, since the host is late before many launches by little each: CUDA graphs or torch.compile "
+	       "(XLA: command buffers), or larger batches";
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -164,6 +181,9 @@ judge_idle(struct nsx_look_at *a)
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
 		    *lacks = no_calls_action(a, (enum nsx_cause)c);
+
+		if (!action)
+			action = many_gaps_action(d, cell, (enum nsx_cause)c);
 		if (!a->subject.len && a->devices.n > 1)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -201,7 +221,7 @@ blocks(const struct nsx_copies_sum *s)
 static struct nsx_copies_sum
 of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blocking)
 {
-	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0 }, s;
+	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0, 0 }, s;
 
 	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
 		if (!nsx_str_eq(s.name, like->name) || !nsx_str_eq(s.src, like->src) || !nsx_str_eq(s.dst, like->dst)
@@ -211,6 +231,7 @@ of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blo
 		all.bytes = nsx_add_sat(all.bytes, s.bytes, NULL);
 		all.time = nsx_add_sat(all.time, s.time, NULL);
 		all.hidden = nsx_add_sat(all.hidden, s.hidden, NULL);
+		all.host = nsx_add_sat(all.host, s.host, NULL);
 	}
 	return all;
 }
@@ -257,8 +278,13 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 		return;
 	nsx_buf_fmt(&a->text, ", together %s in %s", nsx_look_bytes(s->bytes / a->count).s,
 	            NSX_NS((double)s->time / (double)a->count));
-	if (s->bytes / s->count >= TELLING)
-		nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
+	if (s->bytes / s->count < TELLING)
+		return;
+	nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
+	/* Whatever the call is named: it returns when the memory has been staged. */
+	if (of_memory(s, "pageable") && s->host > s->time / 2)
+		nsx_buf_fmt(&a->text, ", and in their calls the host %s",
+		            NSX_NS((double)s->host / (double)a->count));
 }
 
 static int

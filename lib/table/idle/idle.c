@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/names.h"
 #include "stream/spool.h"
 #include "table/idle/idle.h"
+#include "xla/title.h"
 
 /* ---- sums */
 
@@ -33,15 +35,44 @@ count(struct idle_window *w, int cell, int64_t ns)
 	return c;
 }
 
+/* The path with numbers of steps as '#', so that what is idle in the same range of each step is one place; as it is
+ * where names are asked for in another form, and of XLA's titles. Nodes come after their parents, so each is looked at
+ * once. NSX_NONE when out of memory, and for none. */
+static uint32_t
+of_any_step(struct idle *f, uint32_t path)
+{
+	if (path == NSX_NONE || path == NSX_STACKS_ROOT || f->options->names != NSX_NAMES_KEY)
+		return path;
+	while (f->any_step.n <= path) {
+		uint32_t node = (uint32_t)f->any_step.n, same = node;
+
+		if (node != NSX_STACKS_ROOT) {
+			const struct nsx_stacks_node *n = &f->paths.nodes.p[node];
+			struct nsx_str frame = nsx_intern_str(&f->paths.frames, n->frame), name = frame;
+
+			if (!nsx_str_starts(frame, NSX_XLA_DOMAIN ":"))
+				name = nsx_name(NSX_NAMES_STEPS, NSX_STR(""), frame, &f->scratch);
+			same = f->scratch.failed ? (uint32_t)NSX_NONE
+			     : nsx_stacks_push(&f->paths, f->any_step.p[n->parent], name);
+		}
+		if (same == NSX_NONE || !nsx_vec_push(&f->any_step, same))
+			return NSX_NONE;
+	}
+	return f->any_step.p[path];
+}
+
 /* Record path and leaf for the verdict. */
 static int
 reason(struct idle *f, uint32_t window, const struct nsx_idle_piece *s, int64_t ns)
 {
 	struct idle_window *w = &f->windows.p[window];
 	int cell = nsx_cause_cell(s->cause);
-	uint32_t *at = nsx_map_at(&w->reasons, (struct nsx_key){ (uint64_t)cell, (uint64_t)s->path << 32 | s->leaf });
+	uint32_t path = of_any_step(f, s->path), *at;
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->reasons, ((struct idle_reason){ (uint32_t)cell, s->path, s->leaf,
+	if (path == NSX_NONE && s->path != NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	at = nsx_map_at(&w->reasons, (struct nsx_key){ (uint64_t)cell, (uint64_t)path << 32 | s->leaf });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->reasons, ((struct idle_reason){ (uint32_t)cell, path, s->leaf,
 	    w->reason, 0 })))
 		*at = w->reason = (uint32_t)(f->reasons.n - 1);
 	if (!at || *at == NSX_NONE)
@@ -289,6 +320,7 @@ nsx_idle_free(struct idle *f)
 	nsx_buf_free(&f->full);
 	free(f->windows.p);
 	free(f->reasons.p);
+	free(f->any_step.p);
 	nsx_map_free(&f->folded_of);
 	nsx_sums_free(&f->gaps);
 	nsx_sums_free(&f->shown);

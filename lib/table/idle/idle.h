@@ -61,6 +61,7 @@ struct idle {
 	NSX_VEC(size_t)    within_at;      /* by device: of the time examined, the first that has not passed */
 	NSX_VEC(struct idle_window) windows;
 	NSX_VEC(struct idle_reason) reasons;
+	NSX_VEC(uint32_t)  any_step;       /* by node of paths: that with numbers of steps as '#' */
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
 	struct nsx_sums    gaps;                    /* of struct idle_gap */
 	struct nsx_sums    shown;                   /* of gaps that a picture shows */

@@ -179,6 +179,27 @@ finish_busy(struct nsx_things *t)
 	return NSX_OK;
 }
 
+/* Of idle time in the host's own code, what is in each innermost range, which is taken from *rest. False when out of
+ * memory. */
+static bool
+count_places(struct nsx_things *t, const struct idle_window *w, struct nsx_filled f, int64_t *rest)
+{
+	const struct nsx_stacks *paths = &t->idle.paths;
+
+	for (uint32_t i = w->reason; i != NSX_NONE; i = t->idle.reasons.p[i].next) {
+		const struct idle_reason *r = &t->idle.reasons.p[i];
+
+		if ((int)r->cell != nsx_cause_cell(f.cause) || r->path == NSX_NONE || r->path == NSX_STACKS_ROOT)
+			continue;
+		f.where = nsx_intern(t->names, nsx_intern_str(&paths->frames, paths->nodes.p[r->path].frame));
+		f.ns = r->ns;
+		*rest -= r->ns;
+		if (f.where == NSX_NONE || !t->count(t->state, &f))
+			return false;
+	}
+	return true;
+}
+
 /* False when out of memory. */
 static bool
 count_idle(struct nsx_things *t)
@@ -194,7 +215,9 @@ count_idle(struct nsx_things *t)
 			if (!f.ns || k == NSX_CAUSE_REMOVED)
 				continue;
 			f.name = nsx_intern(t->names, nsx_str_c(nsx_cause_name(k)));
-			if (f.name == NSX_NONE || !t->count(t->state, &f))
+			if (f.name == NSX_NONE || (k == NSX_CAUSE_RANGE && !count_places(t, w, f, &f.ns)))
+				return false;
+			if (f.ns && !t->count(t->state, &f))
 				return false;
 		}
 	}
@@ -219,7 +242,9 @@ int
 nsx_things_read(struct nsx_things *t, struct nsx_reader *in, struct nsx_diags *diags)
 {
 	t->options = (struct nsx_idle_options){ .by = NSX_WINDOWS_GIVEN, .latency = NSX_IDLE_LATENCY,
-	                                        .given = t->windows, .ngiven = t->n };
+	                                        .given = t->windows, .ngiven = t->n,
+	                                        .form = t->placed && !t->causes_only ? NSX_IDLE_VERDICT
+	                                                                             : NSX_IDLE_TABLE };
 	t->idle = (struct idle){ .options = &t->options, .diags = diags, .err = t->err,
 	                         .own.keep = t->causes_only ? 0 : NSX_CAT_NAMES };
 	nsx_things_need(in, t->causes_only);
