@@ -408,6 +408,9 @@ nsx_wi_put_refusal(const struct wi_gains *w, struct nsx_buf *to)
 void
 nsx_wi_say_partial(const struct wi_gains *w, struct nsx_diags *diags)
 {
+	/* Of what is in doubt below the limits no range is to be told. */
+	if (!w->refused && !w->doubtful)
+		return;
 	nsx_diag_add(diags, NSX_WARNING, "", w->spans.partial, "events that may have waited for very many others, of "
 	             "which some are left out: ranges may be too narrow");
 	nsx_diag_add(diags, NSX_WARNING, "", w->spans.unordered, "events that may have waited for others, of which "
