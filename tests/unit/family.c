@@ -19,6 +19,8 @@ kernels(void)
 		{ "triton_poi_fused__to_copy_12", "cast", "" },
 		{ "triton_poi_fused__to_copy_add_12", "fused", "pointwise" },
 		{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas", "gemm", "f32" },
+		/* Of the types, the first are those of the operands in memory, and the next is that of the product. */
+		{ "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_off_kernel__5x_cublas", "gemm", "tf32" },
 		{ "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas", "gemm", "bf16" },
 		{ "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>(cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4::Params)",
 		  "gemm", "tf32" },
