@@ -389,6 +389,7 @@ many | stream several
 awk '/^#inst/ { print $0 "\top_name:s"; next } /^inst/ { print $0 "\tjit(step)/layers_" ++n "/dot"; next } { print }' "$T/several" >"$T/layers"
 equal 'many small changes rank by the largest of them' "$(findings several --min 0)" '1 layout 100
 2 roofline 400'
+equal '... whose instructions have the names that the framework gives them' "$(nsysx-diagnose -q --tsv --min 0 "$T/layers" | grep -o ' of layers_[0-9]*/dot ' | sort -u | wc -l | tr -d ' ')" 3
 equal '... which the finding says' "$(nsysx-diagnose -q --tsv --min 0 "$T/several" | grep -c 'one change reaches one of them, so it ranks by 50 ns')" 1
 equal '... one change of all layers by all' "$(findings layers --min 0)" '1 roofline 400
 2 layout 100'
