@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "tool.h"
 
-static const char *grid, *block, *names_path, *layout = "auto";
+static const char *grid, *block, *names_path, *layout = "auto", *scope = "auto";
 static bool stream;
 
 static const struct nsx_opt opts[] = {
@@ -13,13 +13,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "block", &block, "X,Y,Z", "threads of a block"),
 	NSX_OPT_STR(0, "names", &names_path, "FILE", "names of events: lines of id, tab, name"),
 	NSX_OPT_CHOICE(0, "layout", &layout, "auto|entries|traces",
-	               "what a warpgroup's count includes: its header, or events only"),
+	               "what the count of a trace includes: its header, or events only"),
+	NSX_OPT_CHOICE(0, "scope", &scope, "auto|warpgroup|warp", "what has a trace of its own"),
 	NSX_OPT_FLAG(0, "stream", &stream, "write a stream of range records instead"),
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-mosaic",
-	"--grid X,Y,Z --block X,Y,Z --names FILE [--layout LAYOUT] [--stream [-b] [-z[LEVEL]]] [-o FILE] [BUFFER]",
+	"--grid X,Y,Z --block X,Y,Z --names FILE [--layout LAYOUT] [--scope SCOPE] [--stream [-b] [-z[LEVEL]]] "
+	"[-o FILE] [BUFFER]",
                                     "Turn the profiler buffer of a Mosaic GPU kernel into a Chrome trace.", opts };
 
 /* The product of up to three numbers separated by commas. */
@@ -59,7 +61,7 @@ write_trace(struct nsx_tool *t, const struct nsx_mosaic *m)
 	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
 	int rc = NSX_ERR;
 
-	if (f && nsx_mosaic_json(m, f, &t->err) == NSX_OK)
+	if (f && nsx_mosaic_json(m, f, &t->diags, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;
@@ -78,7 +80,7 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_tool t = { .cli = &cli, .in_name = nops ? argv[0] : "-" };
-	struct nsx_mosaic_shape shape = { volume("grid", grid), volume("block", block), NSX_MOSAIC_AUTO };
+	struct nsx_mosaic_shape shape = { .blocks = volume("grid", grid), .threads = volume("block", block) };
 	struct nsx_mosaic_names names = { 0 };
 	struct nsx_buf buffer = { 0 }, text = { 0 };
 	struct nsx_mosaic m = { 0 };
@@ -91,6 +93,8 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--binary, --text and --compress go with --stream");
 	if (strcmp(layout, "auto") != 0)
 		shape.layout = strcmp(layout, "entries") == 0 ? NSX_MOSAIC_ENTRIES : NSX_MOSAIC_TRACES;
+	if (strcmp(scope, "auto") != 0)
+		shape.scope = strcmp(scope, "warp") == 0 ? NSX_MOSAIC_WARP : NSX_MOSAIC_WARPGROUP;
 	int rc = nsx_mosaic_slurp(names_path, &text, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_mosaic_names_parse(&names, nsx_buf_view(&text), names_path, &t.err);

@@ -1,5 +1,5 @@
-/* mosaic.h -- the events that warpgroups of a Mosaic GPU kernel recorded in their profiler buffer: as a Chrome trace,
- * as ranges. */
+/* mosaic.h -- the events that warpgroups, or warps, of a Mosaic GPU kernel recorded in their profiler buffer: as a
+ * Chrome trace, as ranges. */
 #ifndef NSX_DRAW_MOSAIC_H
 #define NSX_DRAW_MOSAIC_H
 
@@ -15,17 +15,21 @@
 #include "base/vec.h"
 #include "stream/writer.h"
 
-/* The meaning of the third word of a warpgroup: buffers do not record it, but an odd number can only be the first. */
+/* The meaning of the third word of a trace: buffers do not record it, but an odd number can only be the first. */
 enum nsx_mosaic_layout {
 	NSX_MOSAIC_AUTO,
 	NSX_MOSAIC_ENTRIES,   /* all words in use, including the three of the header */
 	NSX_MOSAIC_TRACES     /* words of events only */
 };
 
+/* What has a trace of its own. Auto: warps where the buffer has headers of traces at the places of warps. */
+enum nsx_mosaic_scope { NSX_MOSAIC_ANY, NSX_MOSAIC_WARPGROUP, NSX_MOSAIC_WARP };
+
 struct nsx_mosaic_shape {
 	int64_t                blocks;       /* of the grid */
 	int64_t                threads;      /* of a block */
 	enum nsx_mosaic_layout layout;
+	enum nsx_mosaic_scope  scope;
 };
 
 /* Names of events by their ids; {0} is empty. */
@@ -41,10 +45,10 @@ struct nsx_mosaic_event {
 	bool     end;
 };
 
-/* The events of one warpgroup: n events from index first. */
+/* The events of one warpgroup or warp: n events from index first. */
 struct nsx_mosaic_track { int64_t slot, sm; size_t first, n; };
 
-/* A decoded buffer. Tracks are sorted by the times of their first events, equal ones by slot; warpgroups without events
+/* A decoded buffer. Tracks are sorted by the times of their first events, equal ones by slot; those without events
  * have none. Times within a track increase strictly. */
 struct nsx_mosaic {
 	const struct nsx_mosaic_names *names;   /* owned by the caller */
@@ -72,8 +76,9 @@ int nsx_mosaic_decode(struct nsx_str bytes, const char *path, const struct nsx_m
                       struct nsx_err *err);
 void nsx_mosaic_free(struct nsx_mosaic *m);
 
-/* Write the trace as JSON for Chrome's viewer or Perfetto; the caller commits out. NSX_OK or NSX_ERR. */
-int nsx_mosaic_json(const struct nsx_mosaic *m, struct nsx_outfile *out, struct nsx_err *err);
+/* Write the trace as JSON for Chrome's viewer or Perfetto; ranges that are open after a track's last event end with it.
+ * The caller commits out. NSX_OK or NSX_ERR. */
+int nsx_mosaic_json(const struct nsx_mosaic *m, struct nsx_outfile *out, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Write it as a stream instead: a `range` for each pair of begin and end, an `op` for each period in which a range is
  * the innermost one; profile is the name of the one profile. The caller finishes out. NSX_OK or NSX_ERR. */

@@ -134,9 +134,65 @@ class_cat(struct graphs *g, const struct gr_class *c)
 	       ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
 }
 
+/* Whether the operation is a kernel of a library that the list has told. */
+static bool
+is_library(const struct graphs *g, uint32_t i)
+{
+	return g->found[i].source == EX_LIST && g->found[i].inst != NSX_NONE && g->cls[i] != NSX_NONE
+	       && g->classes.p[g->cls[i]].cat == LIBRARIES;
+}
+
+/* Whether the memset i belongs to the kernel of a library behind it, as cuBLAS clears a few bytes before some of its
+ * own: it is the node before the kernel's, and ran directly before it. */
+static bool
+is_of_library(const struct graphs *g, const struct gr_launch *l, uint32_t i)
+{
+	const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]],
+	                        *next = i + 1 < l->n ? &g->p->trace.ops[l->ops[i + 1]] : NULL;
+
+	return next && g->found[i].inst == NSX_NONE && is_library(g, i + 1)
+	       && next->graph_node == op->graph_node + 1 && next->start >= op->end;
+}
+
+/* Assign the memsets order[from, end), which are more than those of the list: some are of libraries. Nothing, unless
+ * the others are as many as the list has. */
+static void
+tell_sets(struct graphs *g, const struct gr_launch *l, size_t from, size_t end)
+{
+	const struct gr_cat *c = &g->list.cats.p[SETS];
+	int64_t last = -1;
+	uint32_t n = 0;
+
+	for (size_t k = from; k < end; k++)
+		if (!is_of_library(g, l, g->order[k].i) && (!n || g->order[k].k[1] != last)) {
+			last = g->order[k].k[1];
+			n++;
+		}
+	if (n != c->n)
+		return;
+	n = 0;
+	for (size_t k = from; k < end; k++) {
+		uint32_t i = g->order[k].i;
+
+		if (is_of_library(g, l, i)) {
+			g->found[i + 1].slot = g->nslots++;
+			g->found[i] = g->found[i + 1];
+			continue;
+		}
+		n += !n || g->order[k].k[1] != last;
+		last = g->order[k].k[1];
+		uint32_t inst = g->list.leaves.p[c->first + n - 1];
+
+		if (g->found[i].inst == NSX_NONE && inst != NSX_NONE)
+			g->found[i] = (struct gr_found){ inst, NSX_NONE, EX_LIST };
+	}
+}
+
 bool
 nsx_graph_list_tell(struct graphs *g, const struct gr_launch *l)
 {
+	size_t sets = 0, sets_end = 0;
+
 	if (!g->list.cats.n)
 		return true;
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -157,6 +213,10 @@ nsx_graph_list_tell(struct graphs *g, const struct gr_launch *l)
 		if (g->order[i].k[0] == NSX_NONE)
 			break;
 		const struct gr_cat *c = &g->list.cats.p[g->order[i].k[0]];
+		if (nodes > c->n && g->order[i].k[0] == SETS) {
+			sets = i;
+			sets_end = end;
+		}
 		if (nodes != c->n)
 			continue;
 		uint32_t leaf = c->first;
@@ -167,6 +227,8 @@ nsx_graph_list_tell(struct graphs *g, const struct gr_launch *l)
 				*f = (struct gr_found){ g->list.leaves.p[leaf], NSX_NONE, EX_LIST };
 		}
 	}
+	if (sets_end > sets)
+		tell_sets(g, l, sets, sets_end);
 	return !g->text.failed;
 }
 

@@ -1,5 +1,5 @@
-/* mosaic.c -- fuzz target: Mosaic GPU profiler buffers and names of any bytes. Input: layout, blocks, warpgroups of a block, length of
- * the names, the names, the buffer. */
+/* mosaic.c -- fuzz target: Mosaic GPU profiler buffers and names of any bytes. Input: layout and scope, blocks, warpgroups of a block, length
+ * of the names, the names, the buffer. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ write_both(const struct nsx_mosaic *m, struct nsx_diags *diags)
 	struct nsx_outfile *out = nsx_outfile_open("/dev/null", &err);
 	struct nsx_writer *w = nsx_writer_fd(null, "null", false, 0, &err);
 
-	if (out && w && (nsx_mosaic_json(m, out, &err) != NSX_OK || nsx_mosaic_stream(m, NSX_STR("fuzz"), w, diags, &err) != NSX_OK
+	if (out && w && (nsx_mosaic_json(m, out, diags, &err) != NSX_OK || nsx_mosaic_stream(m, NSX_STR("fuzz"), w, diags, &err) != NSX_OK
 	                 || nsx_writer_finish(w) != NSX_OK))
 		abort();   /* a valid input can be written */
 	nsx_writer_free(w);
@@ -34,7 +34,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4 || data[3] > size - 4)
 		return 0;
-	struct nsx_mosaic_shape shape = { data[1], 128 * data[2], (enum nsx_mosaic_layout)(data[0] % 3) };
+	struct nsx_mosaic_shape shape = { data[1], 128 * data[2], (enum nsx_mosaic_layout)(data[0] % 3),
+	                                  (enum nsx_mosaic_scope)(data[0] / 3 % 3) };
 	struct nsx_str text = { (const char *)data + 4, data[3] }, bytes = { text.ptr + text.len, size - 4 - text.len };
 	int rc = nsx_mosaic_names_parse(&names, text, "names", &err);
 	if (rc == NSX_OK)

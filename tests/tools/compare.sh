@@ -391,6 +391,34 @@ print(len(rows) > 0 and [list(r) for r in rows] == [list(w) for w in want] and a
 		"$T/json" "$T/a" >"$T/b"
 	equal "--by $by in JSON" "$(cat "$T/b")" True
 done
+# Products of two instructions, of 100 and 60 ns, are computed in tf32 instead of f32; one, of 40, in f32 as before, one
+# in none, and one is of a type in one run only.
+math_of() {
+	heads | sed '/^#inst/s/$/ flops:i math:s/'
+	cat <<END
+device 0 0 GPU
+program 0 7 step - step@7
+inst 0 0 a custom-call - - - 1000 $1
+inst 0 1 b custom-call - - - 1000 $1
+inst 0 2 c custom-call - - - 1000 f32
+inst 0 3 d fusion - - - - -
+inst 0 4 e fusion - - - - $2
+END
+	for e in 0 1 2 3 4 5; do
+		echo "module 0 0 $e 0 ${e}1000 900"
+		echo "thunk 0 0 $e 0 0 0 a ${e}1001 $((100 / $3)) - -"
+		echo "thunk 0 0 $e 0 1 0 b ${e}1201 $((60 / $3)) - -"
+		echo "thunk 0 0 $e 0 2 0 c ${e}1401 40 - -"
+		echo "thunk 0 0 $e 0 3 0 d ${e}1501 150 - -"
+		echo "thunk 0 0 $e 0 4 0 e ${e}1701 50 - -"
+	done
+}
+math_of f32 - 1 | stream >"$T/f32"
+math_of tf32 f32 2 | stream >"$T/tf32"
+equal 'products in another type are told: 160 of 400 ns, and 80 of 320' "$(nsysx-compare -q --table "$T/f32" "$T/tf32" | grep products)" \
+	'products are computed in tf32, in BASE in f32: 2 instructions, 40.0% of the time of BASE and 25.0% of that of NEW'
+equal '... those of the same type are not' "$(nsysx-compare -q --table "$T/tf32" "$T/tf32" | grep products)" ''
+
 equal 'the aligned table says what is matched' "$(nsysx-compare -q --table "$T/base" "$T/new" | tail -n 2)" "75.0% of BASE's time is matched; its stream holds 0 diags
 83.9% of NEW's time is matched; its stream holds 0 diags"
 

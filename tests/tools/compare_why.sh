@@ -70,6 +70,37 @@ equal 'idle time in the host has a row for each range' "$(why "$T/waits" "$T/wai
 idle range step_# name 10 25 15
 idle launch - name 20 20 0'
 adds_up '... and adds up' "$T/waits" "$T/waits2" --step '^step'
+# Instructions that another compilation has renumbered: products of two layers, whose names are the other way round in
+# the second, and a fusion. $3: they have op_names, as with a dump.
+numbered() {
+	awk -v first="$1" -v ns="$2" -v dump="$3" '
+		function inst(i, name, opcode) { print "inst program=0 inst=" i " name=" name (dump ? " opcode=" opcode : "") }
+		function op(i, dur) { printf "op name=k%d start=%d dur=%d tid=1 host_start=%d host_dur=1 program=0 inst=%d\n", i, t, dur, h + 1, i; t += dur }
+		BEGIN { print "device device=0"
+			print "program program=0 id=7 name=f key=f@7"
+			inst(0, "custom-call." first, "custom-call")
+			inst(1, "custom-call." 3 - first, "custom-call")
+			inst(2, "fusion.3", "fusion")
+			for (i = 0; i < 6; i++) {
+				h = t = 1000 + i * 1000
+				printf "range range=%d host_start=%d host_dur=50 start=%d dur=%d device=0 name=step~%d\n", i + 1, h, t, 500, i
+				op(0, ns); op(1, 200); op(2, 50)
+			} }' | awk -f host/stream.awk | awk -v dump="$3" 'BEGIN { split("layer_0/dot layer_1/dot layer_1/add", op, " ") }
+		/^#inst/ { print $0 "\top_name:s"; next } /^inst/ { print $0 "\t" (dump ? "jit(f)/" op[++n] : ""); next } { print }'
+}
+numbered 1 100 1 >"$T/numbered"
+numbered 2 180 1 >"$T/renumbered"
+equal 'instructions that are renumbered are those of their op_names' \
+	"$(why "$T/numbered" "$T/renumbered" | columns kind,name,base_name,match,base,new,diff | grep instruction)" \
+'instruction custom-call.2 custom-call.1 place 100 180 80
+instruction [2_others] - - 250 250 0'
+numbered 1 180 '' >"$T/dumpless"
+equal '... and of their names where one side has no op_names' \
+	"$(why "$T/numbered" "$T/dumpless" | columns kind,name,base_name,match,base,new,diff | grep instruction)" \
+'instruction custom-call.1 - name 100 180 80
+instruction [2_others] - - 250 250 0'
+adds_up '... add up' "$T/numbered" "$T/renumbered" --step '^step'
+
 # Small work that is new or gone: `a` takes 20 us more; gone1 to gone5 took 10 to 50 ns, new1 to new6 take 10 to 60.
 small() {
 	awk -v a="$1" -v name="$2" -v n="$3" '

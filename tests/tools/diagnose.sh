@@ -71,6 +71,34 @@ idle:host 360
 idle:latency 285'
 equal 'the evidence gives the difference from the idle time of a step: 120 - 40' "$(nsysx-diagnose -q --tsv --min 0 "$T/job" | awk -F'\t' '$2 == "idle:host" { sub(/.*; without /, "", $5); print $5 }')" \
 	'80 ns after waits of the host, which is blocking'
+# Each step copies a result to the host at its end. The host does something for 280 ns after that, and for 60 ns between
+# two kernels.
+reads() {
+	echo 'device device=0 last=4700'
+	echo 'program program=0 id=7 name=step key=step@7'
+	for k in 0 1 2 3; do
+		b=$((k * 1000 + 1000)) c=$((k * 10))
+		cat <<END_STEP
+module program=0 execution=$k device=0 start=$b dur=700 name=step
+call call=$((c + 1)) start=$((b - 20)) dur=20 name=cuLaunchKernel class=launch ops=1
+op name=dot start=$b dur=300 call=$((c + 1)) tid=1 host_start=$((b - 20)) host_dur=20
+call call=$((c + 2)) start=$((b + 360)) dur=20 name=cuLaunchKernel class=launch ops=1
+op name=add start=$((b + 380)) dur=300 call=$((c + 2)) tid=1 host_start=$((b + 360)) host_dur=20
+call call=$((c + 3)) start=$((b + 400)) dur=10 name=cuMemcpyDtoHAsync class=copy ops=1
+op type=memcpy name=d2h src=device dst=$1 bytes=4 start=$((b + 680)) dur=20 call=$((c + 3)) tid=1 host_start=$((b + 400)) host_dur=10
+END_STEP
+		[ "$2" ] && echo "call call=$((c + 4)) start=$((b + 420)) dur=281 name=cudaStreamSynchronize class=sync blocking=1"
+	done
+}
+reads_of() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "idle:host" { print match($5, /[0-9]+% of that follows copies to the host/) ? substr($5, RSTART, RLENGTH) : "none", $8 }'; }
+reads pinned '' | stream reads
+equal 'idle time that follows copies to the host is told: 280 of 340 a step' "$(reads_of reads)" \
+	'82% of that follows copies to the host read results such as the loss every so many steps, or a step later, so that the host launches ahead'
+reads device '' | stream reads
+equal '... not of copies to a device' "$(reads_of reads | cut -d' ' -f1)" none
+reads pinned 1 | stream reads
+equal '... nor where a call waits' "$(reads_of reads | cut -d' ' -f1)" none
+
 equal 'the period of a step' "$(nsysx-diagnose -q --where --tsv "$T/job" | awk -F'\t' 'NR == 2 { print $4, $6, $7, $8, $9 }')" '3 1000 1000 1000 1'
 equal 'findings below --min are not listed' "$(findings job --min 6 | wc -l | tr -d ' ')" 5
 equal 'the verdict is that of nsysx-idle for the same window, after computation if that is more: 1755 of 3000' "$(nsysx-diagnose -q --table "$T/job" | sed -n 4,6p | tr '\n' ' ')" \
@@ -361,6 +389,7 @@ many | stream several
 awk '/^#inst/ { print $0 "\top_name:s"; next } /^inst/ { print $0 "\tjit(step)/layers_" ++n "/dot"; next } { print }' "$T/several" >"$T/layers"
 equal 'many small changes rank by the largest of them' "$(findings several --min 0)" '1 layout 100
 2 roofline 400'
+equal '... whose instructions have the names that the framework gives them' "$(nsysx-diagnose -q --tsv --min 0 "$T/layers" | grep -o ' of layers_[0-9]*/dot ' | sort -u | wc -l | tr -d ' ')" 3
 equal '... which the finding says' "$(nsysx-diagnose -q --tsv --min 0 "$T/several" | grep -c 'one change reaches one of them, so it ranks by 50 ns')" 1
 equal '... one change of all layers by all' "$(findings layers --min 0)" '1 roofline 400
 2 layout 100'

@@ -29,7 +29,7 @@ nsysx-fold -q -o over.folded over.nsysx
 # A stream with a diag at the end.
 awk -F'\t' -v OFS='\t' '$1 == "module" { $7 = "" } 1' job.tsv >timeless.tsv
 python3 -c 'import struct, sys
-sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
+sys.stdout.buffer.write(struct.pack("<13I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300, 0, 0))' >mosaic.bin
 printf '0\tload\n1\tmma\n' >names
 cp "$tests_dir/fuzz/corpus/kineto/gzip" trace.json.gz
 mkdir sweep

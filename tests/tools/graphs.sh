@@ -3,6 +3,7 @@
 # from an execution of the same command buffer that ran op by op, from XLA's list of thunks, or from a name that only one instruction can have.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
+. "$tests_dir/comparelib.sh"
 
 # dumped NAME: the job's stream, each export with its dumps, in $T/NAME.nsx; diags in $T/NAME.err.
 dumped() {
@@ -91,6 +92,45 @@ said thunks_dump "$T/first.nsx" >"$T/said"
 answered thunks_dump "$T/broken" >"$T/answered"
 answered thunks_dump "$T/first" >"$T/right"
 equal 'a falsified answer is detected' "$(comm -13 "$T/said" "$T/answered" | wc -l | tr -d ' ')" "$(($(comm -13 "$T/said" "$T/right" | wc -l) + 1))"
+
+# ---- memsets of libraries, which XLA's list does not have: cuBLAS clears some bytes before some of its kernels
+
+"$SYNTH" -o "$T/sets" --xla26=warm --lists good || exit 1
+# cleared NAME NODE: the job with a memset before each kernel of the library in the graph that has memsets of XLA's own, too,
+# as node NODE of the graph, where nodes of the others are even numbers.
+cleared() {
+	cp "$T/sets/r0.sqlite" "$T/$1.sqlite"
+	for kind in KERNEL MEMCPY MEMSET; do
+		echo "UPDATE CUPTI_ACTIVITY_KIND_$kind SET graphNodeId = graphNodeId + (graphNodeId & 0xffffffff);"
+	done >"$T/sql"
+	echo "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, correlationId, globalPid, value, bytes, graphNodeId)
+		SELECT start - 90, start - 10, deviceId, contextId, streamId, correlationId, globalPid, 0, 20, $2
+		FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value LIKE 'nvjet%'
+		AND graphNodeId IS NOT NULL AND correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_MEMSET);" >>"$T/sql"
+	sqlite3 "$T/$1.sqlite" <"$T/sql"
+	nsysx-extract -q --ops -x "$T/sets/dump0" "$T/$1.sqlite" >"$T/$1.nsx"
+}
+# The number of planted memsets, and of those that belong to no instruction of a library.
+sets_of() {
+	nsysx-summary -q --tsv --by thunk "$T/$1.nsx" | columns name,opcode | awk '$2 == "custom-call" { print $1 }' >"$T/calls"
+	nsysx-view "$T/$1.nsx" | awk -F'\t' -v calls="$T/calls" 'BEGIN { while ((getline line <calls) > 0) call[line] = 1 }
+		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
+		function get(name) { return $(col[$1, name]) }
+		$1 == "inst" { name[get("program"), get("inst")] = get("name") }
+		$1 == "op" && get("type") == "memset" && get("bytes") == 20 && get("graph_node") != "" { n++; other += !(name[get("program"), get("inst")] in call) }
+		END { print n + 0, other + 0 }'
+}
+counts_of() { nsysx-summary -q --tsv --by thunk "$T/$1.nsx" | columns id,name,count | sort; }
+cleared before 'graphNodeId - 1'
+n=$(sqlite3 "$T/before.sqlite" 'SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE bytes = 20')
+equal 'memsets are planted' "$((n > 1))" 1
+equal 'a memset before a kernel of a library belongs to its instruction' "$(sets_of before)" "$n 0"
+nsysx-extract -q --ops -x "$T/sets/dump0" "$T/sets/r0.sqlite" >"$T/sets.nsx"
+counts_of sets >"$T/want"
+counts_of before >"$T/got"
+same '... in one thunk' "$T/want" "$T/got"
+cleared behind 'graphNodeId + 1'
+equal '... if it is the node before' "$(sets_of behind)" "$n $n"
 
 # ---- a large job
 

@@ -17,10 +17,27 @@ end=0x80000000
 printf '0\tload\n1\tmma\n2\tq"\\\\\\n\\xff\303\251\n' >"$T/names"
 mosaic() { nsysx-mosaic --grid 2 --block 128 --names "$T/names" "$@"; }
 
+# Buffers of a kernel with ranges in ranges on an H100, a trace for each warpgroup, for each warp, and with too little
+# space and checked bounds; beside each what Mosaic's profiler (JAX 0.11) wrote from it.
+real=$tests_dir/tools/mosaic
+recorded() { nsysx-mosaic --grid 8,1,1 --block 128,1,1 --names "$real/names" "$@"; }
+golden "a kernel's warpgroups" "$real/wg.json" recorded "$real/wg.npy"
+golden "a kernel's warps" "$real/warp.json" recorded "$real/warp.npy"
+golden '--scope warp' "$real/warp.json" recorded --scope warp "$real/warp.npy"
+golden '--scope warpgroup' "$real/wg.json" recorded --scope warpgroup "$real/wg.npy"
+equal '--scope warpgroup of warps: one in four' "$(recorded --scope warpgroup --stream "$real/warp.npy" | nsysx-view -t range | tail -n +2 | wc -l)" \
+	"$(($(grep -o '"ph": "B"' "$real/warp.json" | wc -l) / 4))"
+golden 'a kernel whose later events were dropped' "$real/cut.json" recorded -q "$real/cut.npy"
+recorded "$real/cut.npy" >"$T/out" 2>"$T/err"
+equal '... with a warning' "$(cat "$T/err")" 'nsysx-mosaic: warning: traces that fill their space: events that came after, if any, are missing (8)'
+fails '--scope warpgroup of a block that has none' 1 'a block of 96 threads is not of whole warpgroups of 128' recorded --block 96 --scope warpgroup "$real/wg.npy"
+fails 'a wrong --scope' 1 'warp 0: not enough space' recorded --scope warp --layout traces "$real/wg.npy"
+fails 'a block without whole warps' 1 'a block of 48 threads is not of whole' recorded --block 48 "$real/wg.npy"
+
 # Two blocks of a warpgroup. The second started earlier; its clock passes 2^32. The minimum distance of events is 50
 # cycles: recording one costs 12 - 1 = 11. First slot: 0, 50 - 11, 150 - 22, 200 - 33; second: 0, 50 - 11.
-pack 5000 2 8 0 100 1 150 0x80000001 250 $end 300 4000 2 4 1 -20 0x80000001 30 7 7 7 7 >"$T/traces"
-# The same with the header included in the count, and two spare words.
+pack 5000 2 8 0 100 1 150 0x80000001 250 $end 300 0 0 4000 2 4 1 -20 0x80000001 30 7 7 7 7 7 7 >"$T/traces"
+# The same with the header included in the count.
 pack 5000 2 11 0 100 1 150 0x80000001 250 $end 300 0 0 4000 2 7 1 -20 0x80000001 30 7 7 7 7 7 7 >"$T/entries"
 {
 	printf '{"displayTimeUnit": "ns", "traceEvents": ['
@@ -37,10 +54,10 @@ same 'standard input' "$T/out" "$T/want"
 mosaic -o "$T/out" "$T/entries"
 same '-o' "$T/out" "$T/want"
 for version in 1 2 3; do
-	npy $version "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 11), }   " <"$T/traces" >"$T/n.npy"
+	npy $version "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 13), }   " <"$T/traces" >"$T/n.npy"
 	golden "NumPy's format $version" "$T/want" mosaic "$T/n.npy"
 done
-npy 1 '{"shape":(22L,),"descr":"<i4","fortran_order":True}' <"$T/traces" >"$T/n.npy"
+npy 1 '{"shape":(26L,),"descr":"<i4","fortran_order":True}' <"$T/traces" >"$T/n.npy"
 golden 'a NumPy header with other order, quotes and numbers' "$T/want" mosaic "$T/n.npy"
 
 # ---- names ----
@@ -62,10 +79,13 @@ fails 'an event without a name' 1 'warpgroup 0: event 0: no name has the id 2' o
 
 # ---- clocks ----
 # At least 9 cycles between two events: overhead 8. After 109 - 8 comes 20 - 16, which is reported and becomes 102; 127 - 24 and 136 - 32 are later.
-pack 0 0 10 0 0 1 109 0x80000001 20 $end 127 1 136 >"$T/back"
+pack 0 0 10 0 0 1 109 0x80000001 20 $end 127 1 136 0 0 >"$T/back"
 one "$T/back" >"$T/out" 2>"$T/err"
-equal 'times never decrease' "$(grep -o '"ts": [0-9.]*' "$T/out" | cut -d' ' -f2 | tr '\n' ' ')" '0.0 0.101 0.102 0.103 0.104 '
-equal 'a clock that decreases is reported' "$(cat "$T/err")" 'nsysx-mosaic: warning: clock went backwards for event end `mma`: 101 -> 4'
+equal 'times never decrease' "$(grep -o '"ts": [0-9.]*' "$T/out" | cut -d' ' -f2 | tr '\n' ' ')" '0.0 0.101 0.102 0.103 0.104 0.104 '
+equal 'a clock that decreases is reported' "$(grep clock "$T/err")" 'nsysx-mosaic: warning: clock went backwards for event end `mma`: 101 -> 4'
+equal 'a range that is open at the end ends with the last event' "$(grep -o '"name": "mma", "ph": "E", "ts": [^}]*' "$T/out" | tail -1)" \
+	'"name": "mma", "ph": "E", "ts": 0.104, "pid": 1, "tid": 1'
+equal '... with a warning' "$(grep -v clock "$T/err")" 'nsysx-mosaic: warning: ranges without an end: they end with the last event of their trace'
 # 2 cycles between two events of the second warpgroup: overhead 1 in both.
 pack 0 0 4 0 0 $end 4 0 0 4 0 100 $end 102 >"$T/short"
 equal 'the overhead of recording is subtracted' "$(mosaic "$T/short" | grep -o '"ts": [0-9.]*' | cut -d' ' -f2 | tr '\n' ' ')" '0.0 0.003 0.0 0.001 '
@@ -74,6 +94,14 @@ pack 0 0 8 0 0 1 2 0x80000001 4 $end 1 0 0 0 0 0 0 0 0 0 0 0 >"$T/wrapped"
 mosaic "$T/wrapped" >"$T/out" 2>"$T/err"
 equal 'a warpgroup whose clock wraps around is ignored' "$(cat "$T/out")" '{"displayTimeUnit": "ns", "traceEvents": []}'
 equal '... with a warning' "$(grep -c 'warpgroups ignored: their clock wrapped around' "$T/err")" 1
+
+# ---- ranges that are open when their space ends ----
+# Warps of a block of 96 threads, which has no whole warpgroup: the second lacks two ends, of which the inner comes first.
+pack 7 1 4 0 10 $end 110 0 0 7 1 4 0 20 1 120 0 0 7 1 0 9 9 9 9 9 9 >"$T/three"
+nsysx-mosaic --grid 1 --block 96 --names "$T/names" "$T/three" >"$T/out" 2>"$T/err"
+equal 'open ranges of warps' "$(grep -o '"name": [^}]*' "$T/out" | tail -n 4 | sed 's/"pid": 2, //' | tr '\n' ';')" \
+	'"name": "load", "ph": "B", "ts": 0.007, "tid": 2;"name": "mma", "ph": "B", "ts": 0.096, "tid": 2;"name": "mma", "ph": "E", "ts": 0.096, "tid": 2;"name": "load", "ph": "E", "ts": 0.096, "tid": 2;'
+equal '... with warnings' "$(sort "$T/err" | tr '\n' ';')" 'nsysx-mosaic: warning: ranges without an end: they end with the last event of their trace (2);'
 
 # ---- streams ----
 mosaic --stream "$T/traces" >"$T/stream"
@@ -85,11 +113,11 @@ mosaic --stream -b -z "$T/traces" | nsysx-view >"$T/out"
 same 'binary has the same records' "$T/out" "$T/stream"
 equal 'the profile is named after the file' "$(nsysx-view -t profile "$T/stream" | awk -F'\t' 'NR == 2 { print $2 }')" traces
 # An end without a beginning, one that ends two ranges, and one that never ends.
-pack 0 0 12 $end 0 0 100 1 200 $end 300 0x80000001 400 2 500 >"$T/odd"
+pack 0 0 12 $end 0 0 100 1 200 $end 300 0x80000001 400 2 500 0 0 >"$T/odd"
 one --stream "$T/odd" >"$T/stream" 2>"$T/err"
 equal 'ranges that do not nest are closed' "$(nsysx-view -t range "$T/stream" | awk -F'\t' 'NR > 1 { print $2, $10, $11 }' | tr '\n' ';')" \
 	'0 89 178;1 178 89;2 445 0;'
-equal '... with a warning' "$(sort "$T/err" | tr '\n' ';')" 'nsysx-mosaic: warning: ends of ranges that had not begun: ignored (2);nsysx-mosaic: warning: ranges without an end of their own: they end with the range around them, or with the warpgroup'"'"'s last event (2);'
+equal '... with a warning' "$(sort "$T/err" | tr '\n' ';')" 'nsysx-mosaic: warning: ends of ranges that had not begun: ignored (2);nsysx-mosaic: warning: ranges without an end of their own: they end with the range around them, or with the trace'"'"'s last event (2);'
 pack 0 0 0 1 1 1 >"$T/silent"
 ok 'no events' one --stream -o "$T/out" "$T/silent"
 equal '... a diag' "$(nsysx-view -t diag "$T/out" | awk -F'\t' 'NR == 2 { print $1, $3 }')" 'warning no events'
@@ -127,12 +155,12 @@ fails 'a count smaller than the header' 1 '1 words in use is no whole number of 
 fails 'an odd number of events' 1 '1 words in use is no whole number of events in a buffer of layout traces' one --layout traces "$T/odd1"
 pack 0 0 2 0 0 0 0 0 0 5 0 0 0 0 >"$T/mixed"
 fails 'an odd and an even number of events' 1 'warpgroups 0 and 1 use 2 and 5 words' mosaic "$T/mixed"
-fails 'a buffer of another shape' 1 '22 words do not divide into 3 warpgroups' mosaic --grid 3,1,1 "$T/traces"
-fails 'a buffer that is too small for its shape' 1 'do not divide' mosaic --grid 22 "$T/traces"
+fails 'a buffer of another shape' 1 '26 words do not divide into 3 warpgroups' mosaic --grid 3,1,1 "$T/traces"
+fails 'a buffer that is too small for its shape' 1 'do not divide' mosaic --grid 26 "$T/traces"
 fails 'an empty buffer' 1 'do not divide' mosaic /dev/null
 head -c 41 "$T/traces" >"$T/cut"
 fails 'a buffer with a partial word' 1 '41 bytes are not whole' mosaic "$T/cut"
-fails 'a buffer with a partial warpgroup' 1 'a block of 96 threads' mosaic --block 96 "$T/traces"
+fails 'a buffer with a partial warpgroup' 1 'a block of 96 threads' mosaic --scope warpgroup --block 96 "$T/traces"
 fails 'more blocks than numbers' 1 'do not divide' mosaic --grid 2147483647,2147483647,1 "$T/traces"
 fails 'a grid whose size does not fit' 2 '--grid' mosaic --grid 2147483647,2147483647,2147483647 "$T/traces"
 npy 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (22,), }" <"$T/traces" >"$T/n.npy"
@@ -140,7 +168,7 @@ fails 'a NumPy file of another type' 1 'a NumPy file of <f4, want <u4' mosaic "$
 npy 1 "{'descr': '<u4', 'fortran_order': True, 'shape': (2, 11), }" <"$T/traces" >"$T/n.npy"
 fails 'a NumPy file in Fortran order' 1 'Fortran order' mosaic "$T/n.npy"
 npy 1 "{'descr': '<u4', 'fortran_order': False, 'shape': (23,), }" <"$T/traces" >"$T/n.npy"
-fails 'a truncated NumPy file' 1 'a NumPy file of 23 numbers has 88 bytes' mosaic "$T/n.npy"
+fails 'a truncated NumPy file' 1 'a NumPy file of 23 numbers has 104 bytes' mosaic "$T/n.npy"
 npy 1 "{'descr': '<u4', 'shape': (22,), }" <"$T/traces" >"$T/n.npy"
 fails 'a NumPy file without a key' 1 'header of the NumPy file cannot be parsed' mosaic "$T/n.npy"
 npy 9 '{}' </dev/null >"$T/n.npy"

@@ -11,7 +11,7 @@ nsysx-view -b -z -o over.nsysx over.tsv
 nsysx-align -q --estimate -o clocks.tsv job.tsv
 zstd -q -k job/r1.sqlite
 python3 -c 'import struct, sys
-sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
+sys.stdout.buffer.write(struct.pack("<13I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300, 0, 0))' >mosaic.bin
 printf '0\tload\n1\tmma\n' >names
 
 # Every tool that writes a result, with @ for its input.

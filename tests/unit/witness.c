@@ -93,6 +93,38 @@ test_alarms(void)
 	ok(n <= 60, "values that depend on each other: %d alarms of %d equal pairs that are judged", n, judged);
 }
 
+/* Runs of a few steps that drift. Equal ones have no witness that counts, however they depend on each other; a
+ * difference of many times what they vary has. */
+static void
+test_few(void)
+{
+	enum { FEW = 11 };
+	static const double rhos[] = { 0.5, 0.9, 0.99 };
+	double a[FEW], b[FEW];
+	struct nsx_witness w;
+
+	for (size_t k = 0; k < sizeof rhos / sizeof *rhos; k++) {
+		int few = 0, alarms = 0, far = 0;
+
+		for (int i = 0; i < PAIRS; i++) {
+			fill(a, FEW, rhos[k]);
+			fill(b, FEW, rhos[k]);
+			nsx_witness((struct nsx_sample){ a, FEW }, (struct nsx_sample){ b, FEW }, 0.000675, &w);
+			bool is_few = w.of[0].n_eff < NSX_WITNESS_LEAST || w.of[1].n_eff < NSX_WITNESS_LEAST;
+			bool counts = w.of[0].n_eff >= NSX_WITNESS_FEW && w.of[1].n_eff >= NSX_WITNESS_FEW;
+
+			alarms += is_few && w.judged && (w.means || w.ranks);
+			for (int s = 0; s < FEW; s++)
+				b[s] += 100000;
+			nsx_witness((struct nsx_sample){ a, FEW }, (struct nsx_sample){ b, FEW }, 0.000675, &w);
+			few += is_few && counts;
+			far += is_few && counts && w.judged && w.means > 0;
+		}
+		ok(few && !alarms, "few steps of rho %g: %d alarms of %d equal pairs", rhos[k], alarms, few);
+		ok(far == few, "... and %d of %d pairs that are far apart have a witness", far, few);
+	}
+}
+
 /* Every third step three times as long: the means do not see that all are 5 % longer, the ranks do. */
 static void
 test_kinds(void)
@@ -251,6 +283,7 @@ main(void)
 {
 	test_effective();
 	test_alarms();
+	test_few();
 	test_kinds();
 	test_student();
 	test_tail();

@@ -75,37 +75,74 @@ spell_names(const struct nsx_mosaic *m, struct nsx_buf *all)
 	return ends;
 }
 
-int
-nsx_mosaic_json(const struct nsx_mosaic *m, struct nsx_outfile *out, struct nsx_err *err)
+/* Where a track is written to, and the ranges that it has open: their names, the innermost last. */
+struct writing {
+	struct nsx_buf      b;
+	struct nsx_outfile *out;
+	struct nsx_err     *err;
+	const char         *all;        /* the names as JSON */
+	const size_t       *ends;       /* of each, in all */
+	const char         *between;
+	NSX_VEC(uint32_t)   open;
+	int64_t             unended;
+};
+
+static int
+put_event(struct writing *w, uint32_t name, const struct nsx_mosaic_track *t, char phase, int64_t at)
 {
-	struct nsx_buf b = { 0 }, all = { 0 };
-	size_t *ends = spell_names(m, &all);
-	int rc = ends && !all.failed ? NSX_OK : nsx_err_nomem(err, NULL);
-	const char *between = "";
+	size_t from = name ? w->ends[name - 1] : 0;
 	char time[NSX_DOUBLE_CHARS];
 
-	nsx_buf_c(&b, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
-	for (size_t i = 0; rc == NSX_OK && i < m->tracks.n; i++) {
-		const struct nsx_mosaic_track *t = &m->tracks.p[i];
-		for (size_t k = t->first; rc == NSX_OK && k < t->first + t->n; k++) {
-			const struct nsx_mosaic_event *e = &m->events.p[k];
-			size_t from = e->name ? ends[e->name - 1] : 0;
+	nsx_buf_fmt(&w->b, "%s{\"name\": ", w->between);
+	nsx_buf_add(&w->b, w->all + from, w->ends[name] - from);
+	nsx_buf_fmt(&w->b, ", \"ph\": \"%c\", \"ts\": ", phase);
+	nsx_buf_add(&w->b, time, (size_t)(nsx_put_thousandths(time, at) - time));
+	nsx_buf_fmt(&w->b, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 "}", 1 + t->sm, 1 + t->slot);
+	w->between = ", ";
+	return w->b.len >= FLUSH || w->b.failed ? flush(&w->b, w->out, w->err) : NSX_OK;
+}
 
-			nsx_buf_fmt(&b, "%s{\"name\": ", between);
-			nsx_buf_add(&b, all.ptr + from, ends[e->name] - from);
-			nsx_buf_fmt(&b, ", \"ph\": \"%c\", \"ts\": ", e->end ? 'E' : 'B');
-			nsx_buf_add(&b, time, (size_t)(nsx_put_thousandths(time, e->time) - time));
-			nsx_buf_fmt(&b, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64 "}", 1 + t->sm, 1 + t->slot);
-			between = ", ";
-			if (b.len >= FLUSH || b.failed)
-				rc = flush(&b, out, err);
-		}
+/* An end closes the innermost range, whatever its name, as in Mosaic's own profiler and in the viewers. */
+static int
+put_track(struct writing *w, const struct nsx_mosaic_track *t, const struct nsx_mosaic_event *events)
+{
+	w->open.n = 0;
+	for (size_t k = t->first; k < t->first + t->n; k++) {
+		const struct nsx_mosaic_event *e = &events[k];
+
+		if (put_event(w, e->name, t, e->end ? 'E' : 'B', e->time) != NSX_OK)
+			return NSX_ERR;
+		if (!e->end && !nsx_vec_push(&w->open, e->name))
+			return nsx_err_nomem(w->err, NULL);
+		if (e->end && w->open.n)
+			w->open.n--;
 	}
-	nsx_buf_c(&b, "]}");
+	w->unended += (int64_t)w->open.n;
+	for (int64_t last = events[t->first + t->n - 1].time; w->open.n; w->open.n--)
+		if (put_event(w, w->open.p[w->open.n - 1], t, 'E', last) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+int
+nsx_mosaic_json(const struct nsx_mosaic *m, struct nsx_outfile *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_buf all = { 0 };
+	size_t *ends = spell_names(m, &all);
+	struct writing w = { .out = out, .err = err, .all = all.ptr, .ends = ends, .between = "" };
+	int rc = ends && !all.failed ? NSX_OK : nsx_err_nomem(err, NULL);
+
+	nsx_buf_c(&w.b, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+	for (size_t i = 0; rc == NSX_OK && i < m->tracks.n; i++)
+		rc = put_track(&w, &m->tracks.p[i], m->events.p);
+	nsx_buf_c(&w.b, "]}");
 	if (rc == NSX_OK)
-		rc = flush(&b, out, err);
-	nsx_buf_free(&b);
+		rc = flush(&w.b, out, err);
+	nsx_diag_add(diags, NSX_WARNING, "", w.unended,
+		"ranges without an end: they end with the last event of their trace");
+	nsx_buf_free(&w.b);
 	nsx_buf_free(&all);
+	free(w.open.p);
 	free(ends);
 	return rc;
 }

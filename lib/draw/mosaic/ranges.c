@@ -1,4 +1,4 @@
-/* ranges.c -- a Mosaic GPU profile as a stream: ranges nested within a warpgroup, and the time of each outside the
+/* ranges.c -- a Mosaic GPU profile as a stream: ranges nested within a trace, and the time of each outside the
  * ranges in it. */
 #include <stdlib.h>
 
@@ -194,7 +194,7 @@ nsx_mosaic_stream(const struct nsx_mosaic *m, struct nsx_str profile, struct nsx
 		rc = write_all(&r, out);
 	nsx_diag_add(diags, NSX_WARNING, "", r.stray, "ends of ranges that had not begun: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", r.unended,
-		"ranges without an end of their own: they end with the range around them, or with the warpgroup's last "
+		"ranges without an end of their own: they end with the range around them, or with the trace's last "
 		"event");
 	free(r.ranges.p);
 	free(r.ops.p);

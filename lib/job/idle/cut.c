@@ -60,7 +60,8 @@ wait_after(struct nsx_idle_finder *f, struct nsx_idle_device *d, const struct ns
 	                            .host_end = NSX_ABSENT, .pid = NSX_ABSENT, .op = NSX_ABSENT, .range = NSX_ABSENT,
 	                            .profile = profile == NSX_NONE ? NSX_ABSENT : f->cat->profiles.p[profile].number };
 	struct nsx_stretch after = { .device = d->index, .part = NSX_PART_IDLE, .start = gap->start, .end = w->to,
-	                             .next = &none, .prev = gap->prev };
+	                             .next = &none, .prev = gap->prev,
+	                             .read = gap->read };
 	struct nsx_idle_piece piece = { .call = NSX_ABSENT, .range = NSX_ABSENT, .path = f->host_paths.root,
 	                                .leaf = NSX_NONE, .cause = NSX_CAUSE_AFTER };
 

@@ -128,7 +128,7 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 		return NSX_OK;
 
 	struct nsx_stretch gap = { .device = d->index, .part = part, .start = start, .end = end, .next = s->op,
-	                           .prev = d->prev };
+	                           .prev = d->prev, .read = d->read };
 
 	if ((s->f->excerpt.on && nsx_idle_cut_gap(s->f, d, &gap) != NSX_OK) || take_removed(s->f, d, &gap) != NSX_OK
 	    || (s->f->marked ? nsx_idle_recall(s->f, d, &gap) : nsx_idle_explain(s->f, d, &gap)) != NSX_OK)
@@ -168,6 +168,15 @@ static bool
 needs_names(const struct nsx_idle_finder *f)
 {
 	return f->marked ? f->prevs : f->frames;
+}
+
+/* Whether it copies to memory of the host, so that the host can read what the device computed. */
+static bool
+is_read(const struct nsx_rec *rec)
+{
+	struct nsx_str dst = nsx_string(rec, NSX_OP_dst);
+
+	return nsx_str_eq(dst, NSX_STR("pageable")) || nsx_str_eq(dst, NSX_STR("pinned"));
 }
 
 static int
@@ -219,6 +228,7 @@ take_op(struct nsx_idle_finder *f, const struct nsx_rec *rec, uint32_t index, bo
 		return NSX_ERR;
 	if (op.end > d->busy) {
 		d->busy = op.end;
+		d->read = is_read(rec);
 		if (f->prevs && !nsx_idle_frame(f, nsx_string(rec, NSX_OP_name), &d->prev))
 			return nsx_err_nomem(f->err, NULL);
 	}
@@ -233,7 +243,8 @@ nsx_idle_op_need(const struct nsx_idle_finder *f, struct nsx_reader *in)
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid)
 	                            | NSX_C(OP, profile) | NSX_C(OP, waits) | NSX_C(OP, graph_node)
-	                            | NSX_C(OP, removed) | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
+	                            | NSX_C(OP, removed) | NSX_C(OP, dst)
+	                            | (f->ids ? NSX_C(OP, op) | NSX_C(OP, range) : 0)
 	                            | (needs_names(f) ? NSX_C(OP, name) : 0));
 }
 

@@ -54,6 +54,7 @@ struct nsx_stretch {
 	const struct nsx_idle_op *next;        /* the operation behind it, which may be none that is left; NULL:
 	                                        * removed time, or no gap */
 	uint32_t prev;               /* name of the operation before it, if names are requested */
+	bool     read;               /* that operation copied to memory of the host */
 };
 
 /* Called for each stretch. The first one of a device is empty, at the start of its first operation. NSX_OK, or NSX_ERR

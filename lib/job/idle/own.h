@@ -21,7 +21,8 @@ struct nsx_idle_device {
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
-	uint32_t prev;              /* name of the operation with the end `busy`, if they are requested */
+	uint32_t prev;              /* name of the operation with the end `busy`, if they are requested, */
+	bool     read;              /* and whether it copied to memory of the host */
 	struct nsx_map launches;    /* graph launches of which a node has been read: call -> order */
 	NSX_VEC(int64_t) launch_list;
 	size_t   launch_head;

@@ -317,6 +317,8 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		if (!c->way->tell_growth && !tell_allowed(c, list, whole, out->table, diags))
 			tell_allowed(c, r, n, out->table, diags);
 		tell_hidden(c, out, r, n);
+		if (out->table && !nsx_compare_tell_math(c, r, n, out->table))
+			rc = nsx_err_nomem(c->err, NULL);
 		nsx_compare_judge_coverage(c, out, diags);
 		nsx_compare_judge_samples(c, out, r, n, diags);
 		nsx_compare_tell_differences(c, r, n, diags);

@@ -83,6 +83,7 @@ struct cmp_row {
 	bool         leads;      /* the first of these that is known: the period, else the span */
 	int64_t      device;     /* the row is a detail of a row of several devices; NSX_ABSENT: it is not */
 	uint32_t     opcode, op_name, stack;
+	uint32_t     math;       /* of an instruction: what its products are computed in; NSX_NONE: none, or unknown */
 	bool         detail;     /* its time is also included in other rows */
 	bool         untold;     /* shown, but not judged: a change of it is neither slower nor faster */
 	bool         computes;   /* not all of it is communication, or that is not known */
@@ -309,10 +310,13 @@ static inline struct cmp_row
 cmp_row_in(uint32_t group)
 {
 	return (struct cmp_row){ .group = group, .name = NSX_NONE, .stem = NSX_NONE, .device = NSX_ABSENT,
-	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	                         .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE,
+	                         .math = NSX_NONE };
 }
 /* compare.c: free what the side holds. */
 void nsx_compare_side_free(struct cmp_side *s);
+/* math.c: note which products are computed in another type. False when out of memory. */
+bool nsx_compare_tell_math(const struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table *t);
 /* history.c: when the first session of a stream started, ns since 1970; NSX_ABSENT: not known. */
 int64_t nsx_compare_start_of(const struct nsx_catalogue *cat);
 /* compare.c: report the diags of reading that side. Frees own. */

@@ -103,7 +103,8 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 		return false;
 	return (from->name == NSX_NONE || keep_string(c, cat, from->name, &i->name)) && keep_string(c, cat,
 		from->opcode, &i->opcode)
-	       && keep_string(c, cat, op_name, &i->op_name) && keep_string(c, cat, frames, &i->stack);
+	       && keep_string(c, cat, op_name, &i->op_name) && keep_string(c, cat, frames, &i->stack)
+	       && keep_string(c, cat, from->math, &i->math);
 }
 
 /* ---- executions */

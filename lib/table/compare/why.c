@@ -5,7 +5,9 @@
  *   ->  period 100 130 +30    all-reduce 0 30 +30 new    gemm 80 80
  *
  * What has a name on one side only is matched by its place: in order of first use it is between the same two things,
- * and as many are there on the other side, of the same kinds, in the same ranges or with the same opcodes. */
+ * and as many are there on the other side, of the same kinds, in the same ranges or with the same opcodes and op_names.
+ * Instructions are of one name only with the same of these too, for another compilation renumbers them; what of them is
+ * left is matched by opcode and op_name, if as many are left on both sides, and then by name alone. */
 #include "table/compare/why.h"
 
 #include <inttypes.h>
@@ -178,6 +180,60 @@ match_places(struct cmp_why_joined *j)
 			match_run(j, i, at, n);
 	}
 	free(place);
+	return true;
+}
+
+/* By which instructions that are left are matched. */
+enum left { LEFT_BY_PLACE, LEFT_BY_NAME };
+
+static bool
+is_left(const struct cmp_why_pair *p, int side)
+{
+	return p->key.thing == NSX_THING_INSTRUCTION && p->has[side] && !p->has[!side] && !p->merged
+	       && p->base == NSX_NONE;
+}
+
+/* Match the instructions of both sides that have no match and agree in that, if as many do on both, in the order of
+ * their first use. False when out of memory. */
+static bool
+match_left(const struct cmp *c, struct cmp_why_joined *j, enum left by)
+{
+	struct nsx_sort_key *keys = malloc((j->order[0].list.n + j->order[1].list.n + 1) * sizeof *keys);
+	size_t n = 0;
+
+	if (!keys)
+		return false;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < j->order[side].list.n; i++) {
+			const struct cmp_why_pair *p = nsx_sums_at(&j->pairs, j->order[side].list.p[i]);
+			struct nsx_str where = cmp_str(c, p->key.where);
+
+			bool placed = where.len && memchr(where.ptr, '\n', where.len);
+
+			if (!is_left(p, side) || (by == LEFT_BY_PLACE && !placed))
+				continue;
+			keys[n++] = (struct nsx_sort_key){
+				{ by == LEFT_BY_PLACE ? p->key.where : p->key.name, side, (int64_t)i },
+				j->order[side].list.p[i]
+			};
+		}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0, mid, end; i < n; i = end) {
+		for (mid = i; mid < n && keys[mid].k[0] == keys[i].k[0] && keys[mid].k[1] == 0; mid++)
+			;
+		for (end = mid; end < n && keys[end].k[0] == keys[i].k[0]; end++)
+			;
+		for (size_t k = 0; k < mid - i && mid - i == end - mid; k++) {
+			struct cmp_why_pair *a = nsx_sums_at(&j->pairs, keys[i + k].i),
+			                    *b = nsx_sums_at(&j->pairs, keys[mid + k].i);
+
+			b->base = a->key.name == b->key.name ? (uint32_t)NSX_NONE : a->key.name;
+			b->has[0] = true;
+			b->ns[0] = a->ns[0];
+			a->merged = true;
+		}
+	}
+	free(keys);
 	return true;
 }
 
@@ -402,7 +458,8 @@ explain(struct cmp *c, const struct cmp_result *r, const struct cmp_why_index b[
         struct nsx_table *t, struct nsx_sums *renamed)
 {
 	struct cmp_why_joined j = { .pairs = *out, .causes = c->side[0].why->calls == c->side[1].why->calls };
-	bool good = join_side(c, &j, 0, r, &b[0]) && join_side(c, &j, 1, r, &b[1]) && match_places(&j);
+	bool good = join_side(c, &j, 0, r, &b[0]) && join_side(c, &j, 1, r, &b[1]) && match_places(&j)
+	            && match_left(c, &j, LEFT_BY_PLACE) && match_left(c, &j, LEFT_BY_NAME);
 	int rc = NSX_OK;
 
 	if (good && renamed && nsx_compare_row_shown(r)->device == NSX_ABSENT)

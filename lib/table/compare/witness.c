@@ -238,6 +238,16 @@ median_of(struct nsx_sample s, double *median)
 	return true;
 }
 
+/* Whether means of few independent values, but of enough values, are so far apart that these judge. */
+static bool
+is_far(const struct nsx_sample of[2], const struct nsx_witness *w)
+{
+	for (int k = 0; k < 2; k++)
+		if (of[k].n < NSX_WITNESS_LEAST || w->of[k].n_eff < NSX_WITNESS_FEW)
+			return false;
+	return w->noise > 0 && fabs(w->of[1].mean - w->of[0].mean) > NSX_WITNESS_FAR * w->noise;
+}
+
 bool
 nsx_witness_means(struct nsx_sample base, struct nsx_sample new, double alpha, struct nsx_witness *w)
 {
@@ -251,6 +261,7 @@ nsx_witness_means(struct nsx_sample base, struct nsx_sample new, double alpha, s
 			return false;
 	}
 	w->means = speak(w->of, alpha, &w->noise);
+	w->judged |= is_far(of, w);
 	return true;
 }
 

@@ -17,8 +17,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fewer independent values on a side do not judge. */
+/* Fewer independent values on a side do not judge, unless there are as many values of which at least FEW are
+ * independent, and the means differ by more than FAR times what chance explains: that has the large quantiles of few
+ * degrees of freedom already, and a variance of which little is known is not that wrong. */
 #define NSX_WITNESS_LEAST 5
+#define NSX_WITNESS_FEW 2
+#define NSX_WITNESS_FAR 10
 
 /* Values in the order of time. */
 struct nsx_sample { const double *v; size_t n; };
@@ -33,7 +37,7 @@ struct nsx_witness {
 	double median[2];
 	double noise;      /* of the difference of means; 0 if there is none */
 	int    means, ranks;   /* NEW is longer: 1, shorter: -1, neither: 0 */
-	bool   judged;     /* n_eff is NSX_WITNESS_LEAST or more on both sides */
+	bool   judged;     /* n_eff is NSX_WITNESS_LEAST or more on both sides, or the means are far apart */
 };
 
 /* v may not be empty. Takes time proportional to n tau. */

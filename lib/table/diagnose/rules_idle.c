@@ -159,6 +159,29 @@ many_gaps_action(const struct nsx_look_device *d, const struct idle_cell *cell, 
 	       "(XLA: command buffers), or larger batches";
 }
 
+/* What to do first if the host is in its own code after copies to it: it may have waited for what was copied, without a
+ * call that shows it, as in callbacks and events that are polled. NULL: most idle time of the cause is of others. */
+static const char *
+reads_action(struct nsx_look_at *a, enum nsx_cause cause)
+{
+	nsx_u128 ns = 0, read = 0;
+
+	if (cause != NSX_CAUSE_HOST && cause != NSX_CAUSE_RANGE)
+		return NULL;
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
+
+		ns += w ? (nsx_u128)w->cells[nsx_cause_cell(cause)].ns : 0;
+		read += w ? (nsx_u128)w->cells[nsx_cause_cell(cause)].read : 0;
+	}
+	if (2 * read < ns)
+		return NULL;
+	nsx_buf_fmt(&a->text,
+	            "; %.0f%% of that follows copies to the host, which may have waited for what they brought",
+	            100 * (double)read / (double)ns);
+	return "read results such as the loss every so many steps, or a step later, so that the host launches ahead";
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -180,7 +203,7 @@ judge_idle(struct nsx_look_at *a)
 		put_reason(a, (enum nsx_cause)c, "that");
 		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all"),
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
-		    *lacks = no_calls_action(a, (enum nsx_cause)c);
+		    *lacks = no_calls_action(a, (enum nsx_cause)c), *reads = reads_action(a, (enum nsx_cause)c);
 
 		if (!action)
 			action = many_gaps_action(d, cell, (enum nsx_cause)c);
@@ -200,7 +223,7 @@ judge_idle(struct nsx_look_at *a)
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 			      lines ? lines_command(a, (enum nsx_cause)c)
 			            : gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
-			      lacks ? lacks : did ? did : action) != NSX_OK)
+			      lacks ? lacks : did ? did : reads ? reads : action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;

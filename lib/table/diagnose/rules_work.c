@@ -185,6 +185,24 @@ put_reach(struct nsx_look_at *a, const struct nsx_roof_reaches *r)
 	return gain;
 }
 
+/* Append the framework's name of an instruction, without the functions that it is compiled in: XLA's own names are
+ * numbers, as of custom-call.20, which is a product. */
+static void
+put_op_name(struct nsx_look_at *a, const struct nsx_cat_inst *inst)
+{
+	const struct nsx_catalogue *cat = &a->reading.cat;
+	struct nsx_str s = inst->op_name == NSX_NONE ? NSX_STR("") : nsx_cat_str(cat, inst->op_name);
+
+	const char *slash;
+
+	while ((nsx_str_starts(s, "jit(") || nsx_str_starts(s, "pjit(")) && (slash = memchr(s.ptr, '/', s.len)))
+		s = (struct nsx_str){ slash + 1, s.len - (size_t)(slash + 1 - s.ptr) };
+	if (!s.len)
+		return;
+	nsx_buf_c(&a->text, " of ");
+	nsx_buf_shortened(&a->text, s, NAME);
+}
+
 /* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
 static int
 judge_roofline(struct nsx_look_at *a)
@@ -193,7 +211,7 @@ judge_roofline(struct nsx_look_at *a)
 	struct nsx_buf options = { .len = 0 };
 	struct nsx_str names[TOLD];
 	size_t nnames = 0;
-	struct { struct nsx_str name; double gain, reached; } most[TOLD] = { { { "", 0 }, 0, 0 } };
+	struct { const struct nsx_cat_inst *inst; struct nsx_str name; double gain, reached; } most[TOLD] = { { 0 } };
 	double gain = 0, time = 0, single = 0;
 	int64_t n = 0;
 	struct nsx_roof_reaches reaches;
@@ -222,6 +240,7 @@ judge_roofline(struct nsx_look_at *a)
 		for (int k = 0; k < TOLD; k++)
 			if (won > most[k].gain) {
 				memmove(&most[k + 1], &most[k], (size_t)(TOLD - 1 - k) * sizeof *most);
+				most[k].inst = inst;
 				most[k].name = name;
 				most[k].gain = won;
 				most[k].reached = r->limit / (double)r->total;
@@ -236,6 +255,7 @@ judge_roofline(struct nsx_look_at *a)
 		nsx_buf_str(&a->text, most[k].name);
 		if (k == 0)
 			nsx_buf_str(&a->subject, most[k].name);
+		put_op_name(a, most[k].inst);
 		nsx_buf_fmt(&a->text, " %s (reaches %.0f%%)", NSX_NS(most[k].gain / (double)a->count),
 		            100 * most[k].reached);
 	}

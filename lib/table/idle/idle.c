@@ -92,6 +92,7 @@ count_idle(struct idle_window *w, const struct nsx_stretch *s, enum nsx_cause c,
 	cell->drained += s->drained ? ns : 0;
 	cell->blocked += blocked;
 	cell->doubtful += s->doubtful ? ns : 0;
+	cell->read += s->read && !s->drained ? ns : 0;
 }
 
 /* Add the pieces from a->from on of a gap in [start, end): those of one cause count as one. */
@@ -168,6 +169,7 @@ join(void *state, uint32_t to, uint32_t from)
 		a->cells[i].drained += b->cells[i].drained;
 		a->cells[i].blocked += b->cells[i].blocked;
 		a->cells[i].doubtful += b->cells[i].doubtful;
+		a->cells[i].read += b->cells[i].read;
 	}
 	for (uint32_t i = b->reason; i != NSX_NONE; i = f->reasons.p[i].next) {
 		const struct idle_reason *r = &f->reasons.p[i];

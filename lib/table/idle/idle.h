@@ -19,7 +19,8 @@ static inline const char *nsx_cause_group(enum nsx_cause c) { return nsx_cause_g
 
 /* blocked: of drained, what the host's wait explains: no more of a gap than the host spent in the call that waited.
  * doubtful: of ns, before operations whose call cannot have been as short as it is recorded. */
-struct idle_cell { int64_t ns, count, longest, drained, blocked, doubtful; };
+/* read: ns after a copy to the host for which no call is known to have waited. */
+struct idle_cell { int64_t ns, count, longest, drained, blocked, doubtful, read; };
 
 /* The sums of the window of the same number. Rows are sorted by device, earliest time, number. */
 struct idle_window {

@@ -65,6 +65,21 @@ count_run(void *state, enum nsx_part part, int64_t start, int64_t end)
 
 /* ---- operations */
 
+/* Where an instruction is: in t->names; NSX_NONE when out of memory. */
+static uint32_t
+inst_place(struct nsx_things *t, const struct nsx_cat_inst *inst)
+{
+	const struct nsx_catalogue *cat = &t->idle.own;
+	struct nsx_str opcode = nsx_cat_str(cat, inst->opcode), op_name = nsx_cat_str(cat, inst->op_name);
+
+	t->text.len = 0;
+	nsx_buf_str(&t->text, opcode);
+	if (op_name.len)
+		nsx_buf_char(&t->text, '\n');
+	nsx_buf_str(&t->text, op_name);
+	return t->text.failed ? (uint32_t)NSX_NONE : nsx_intern(t->names, nsx_buf_view(&t->text));
+}
+
 /* The thing to which an operation is assigned; name NSX_NONE when out of memory. */
 static enum nsx_thing
 thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uint32_t *name, uint32_t *where)
@@ -92,7 +107,7 @@ thing_of(struct nsx_things *t, const struct nsx_rec *op, enum nsx_part part, uin
 	}
 	*name = nsx_intern(t->names, text);
 	if (t->placed && thing == NSX_THING_INSTRUCTION && inst != NSX_NONE
-	    && (*where = nsx_intern(t->names, nsx_cat_str(cat, cat->insts.p[inst].opcode))) == NSX_NONE)
+	    && (*where = inst_place(t, &cat->insts.p[inst])) == NSX_NONE)
 		*name = NSX_NONE;
 	return thing;
 }
@@ -246,7 +261,8 @@ nsx_things_read(struct nsx_things *t, struct nsx_reader *in, struct nsx_diags *d
 	                                        .form = t->placed && !t->causes_only ? NSX_IDLE_VERDICT
 	                                                                             : NSX_IDLE_TABLE };
 	t->idle = (struct idle){ .options = &t->options, .diags = diags, .err = t->err,
-	                         .own.keep = t->causes_only ? 0 : NSX_CAT_NAMES };
+	                         .own.keep = (t->causes_only ? 0u : NSX_CAT_NAMES)
+	                                     | (t->placed ? NSX_CAT_OP_NAMES : 0u) };
 	nsx_things_need(in, t->causes_only);
 	if (nsx_idle_begin(&t->idle) != NSX_OK || nsx_read_all(in, NULL, take, t, t->err) != NSX_OK
 	    || nsx_idle_finish(&t->idle) != NSX_OK || finish_busy(t) != NSX_OK)
@@ -260,5 +276,6 @@ nsx_things_free(struct nsx_things *t)
 	nsx_idle_free(&t->idle);
 	nsx_range_book_free(&t->book);
 	nsx_intern_free(&t->places);
+	nsx_buf_free(&t->text);
 	free(t->devices.p);
 }

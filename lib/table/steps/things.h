@@ -20,8 +20,8 @@ enum nsx_thing { NSX_THING_INSTRUCTION, NSX_THING_RANGE, NSX_THING_KERNEL, NSX_T
 const char *nsx_thing_name(enum nsx_thing thing);
 
 /* ns of the window of that key belong to the thing. name: in the names; where it is, with `placed`: of a kernel its
- * innermost range, of an instruction its opcode, of idle time of the cause range that range; NSX_NONE: nowhere. cause:
- * of idle time. */
+ * innermost range, of an instruction its opcode and, if it has one, a newline and its op_name, of idle time of the
+ * cause range that range; NSX_NONE: nowhere. cause: of idle time. */
 struct nsx_filled { int64_t key; enum nsx_thing thing; uint32_t name, where; enum nsx_cause cause; int64_t ns; };
 
 /* False when out of memory. */
@@ -46,6 +46,7 @@ struct nsx_things {
 	struct nsx_idle_options options;     /* of that */
 	struct nsx_range_book book;
 	struct nsx_intern     places;        /* with placed: of name and where */
+	struct nsx_buf        text;
 	NSX_VEC(struct nsx_things_device) devices;   /* by index of the catalogue */
 };
 
