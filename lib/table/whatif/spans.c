@@ -36,11 +36,42 @@ struct ordering {
 	size_t           left;                       /* events that may still be visited in vain */
 };
 
+/* Whether all that must and may come before an event does; false: somebody has to look. */
+static bool
+is_ready(const struct ordering *o, uint32_t event)
+{
+	const struct wi_graph *g = o->s->g;
+	const struct wi_doubt *d;
+
+	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
+		if (o->state[g->edges.p[k].from] != DONE)
+			return false;
+	d = wi_doubt_of(o->s, event);
+	if (d && !o->left)
+		return false;
+	for (uint32_t k = 0; d && k < d->n; k++)
+		if (o->state[o->s->causes.p[d->first + k]] != DONE)
+			return false;
+	return true;
+}
+
+static void
+put(struct ordering *o, uint32_t event)
+{
+	o->state[event] = DONE;
+	o->s->order[o->n++] = event;
+}
+
+/* It is put if it is ready, as most are, or on the stack. */
 static bool
 open_event(struct ordering *o, uint32_t event, bool cause)
 {
 	if (o->state[event] != NEW)
 		return true;
+	if (is_ready(o, event)) {
+		put(o, event);
+		return true;
+	}
 	if (!nsx_vec_room(&o->stack, 1))
 		return false;
 	o->state[event] = OPEN;
@@ -111,8 +142,7 @@ visit(struct ordering *o, uint32_t event)
 			continue;
 		}
 		o->s->unordered += lacks_causes(o, &o->stack.p[o->stack.n - 1]);
-		o->state[e] = DONE;
-		o->s->order[o->n++] = e;
+		put(o, e);
 		o->stack.n--;
 	}
 	return true;
