@@ -87,6 +87,35 @@ add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
 	return true;
 }
 
+/* The first of operations by end that ended after t. Who asks goes on in time, near where `at`, the last answer, was. */
+static size_t
+first_after(const struct wi_graph *g, const uint32_t *ops, size_t n, size_t at, int64_t t)
+{
+	size_t lo = at, hi = at, step;
+
+	if (at < n && g->ops.p[ops[at]].end <= t) {
+		for (step = 1; hi < n && g->ops.p[ops[hi]].end <= t; step *= 2) {
+			lo = hi + 1;
+			hi = n - hi > step ? hi + step : n;
+		}
+	} else {
+		for (step = 1; lo > 0 && g->ops.p[ops[lo - 1]].end > t; step *= 2) {
+			hi = lo - 1;
+			lo = lo > step ? lo - step : 0;
+		}
+	}
+	NSX_BISECT(at, lo, hi, g->ops.p[ops[at]].end > t);
+	return at;
+}
+
+/* Of operations the ends, if they began before t. There is room for them. */
+static void
+add_end(struct wi_spans *s, uint32_t op, int64_t t)
+{
+	s->causes.p[s->causes.n] = wi_end(op);
+	s->causes.n += s->g->ops.p[op].start < t;
+}
+
 /* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
  * there is no source, some before. *within: how many of the first kind. */
 static bool
@@ -95,22 +124,24 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 {
 	const struct wi_graph *g = s->g;
 	const uint32_t *ops = l->at + l->first[of];
-	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
-	size_t most = source ? BEFORE : ENDS;
+	size_t n = l->first[of + 1] - l->first[of], before = s->causes.n, most = source ? BEFORE : ENDS;
+	size_t end = first_after(g, ops, n, l->near[of], to), first = first_after(g, ops, n, end, from), step;
 
-	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
-	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
+	end = end < first ? first : end;
+	l->near[of] = (uint32_t)end;
 	step = (end - first) / ENDS + 1;
+	if (before >= WI_CAUSES || !nsx_large_room(wi_large(g), &s->causes, ENDS + 1))
+		return false;
 	for (size_t i = first; i < end; i += step)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
-			return false;
+		add_end(s, ops[i], to);
 	s->sampled |= step > 1;
 	if (step > 1 && !add_last(s, ops + first, end - first, to))
 		return false;
 	*within = (uint32_t)(s->causes.n - before);
-	for (size_t i = first; i-- > 0 && most; most--)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
-			return false;
+	if (!nsx_large_room(wi_large(g), &s->causes, most + 1))
+		return false;
+	for (; first-- > 0 && most; most--)
+		add_end(s, ops[first], to);
 	return true;
 }
 

@@ -203,7 +203,9 @@ nsx_wi_spans_free(struct wi_spans *s)
 		nsx_large_free(large, s->places);
 	}
 	free(s->of_device.first);
+	free(s->of_device.near);
 	free(s->of_process.first);
+	free(s->of_process.near);
 	free(s->comm.first);
 	free(s->of_thread.first);
 	free(s->threads);
