@@ -52,15 +52,15 @@ struct wi_op {
 	bool     bound;                  /* a step begins with it, or the next one does */
 };
 
-/* A CUDA stream of a device, in a report. stream: dense number of (device, stream). */
-struct wi_lane { uint32_t profile, device, stream; };
+/* A CUDA stream of a device, in a report. stream: dense number of (device, stream). task: of its last operation. */
+struct wi_lane { uint32_t profile, device, stream, task; };
 
 /* That of a device's last operation, whose stream has this number in the report. */
 struct wi_last_lane { int64_t stream; uint32_t lane; };
 
 /* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
- * inst: in the catalogue. */
-struct wi_task { uint32_t name, kernel, inst; bool comm, copy; };
+ * inst: in the catalogue. next: what came next in the stream the last time, NSX_NONE: nothing yet. */
+struct wi_task { uint32_t name, kernel, inst, next; bool comm, copy; };
 
 /* Of operations that communicate, are nodes of a graph, or await others. */
 struct wi_more {
@@ -88,11 +88,11 @@ struct wi_call {
 	uint32_t doubtful : 1;           /* it may wait for another thread, which is not known */
 };
 
-/* name, class: in names. */
-struct wi_api { uint32_t name, class; bool blocking; };
+/* name, class: in names. next: what the thread called next the last time, NSX_NONE: nothing yet. */
+struct wi_api { uint32_t name, class, next; bool blocking; };
 
-/* works: it launches, waits or calls events. */
-struct wi_of_thread { uint32_t profile, process; bool works; };
+/* works: it launches, waits or calls events. api: of its last call. */
+struct wi_of_thread { uint32_t profile, process, api; bool works; };
 
 /* Of calls that were stalled, or waited for something. */
 struct wi_call_more {

@@ -40,11 +40,10 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 	                | NSX_C(OP, graph_node) | NSX_C(OP, execution) | NSX_C(OP, call) | NSX_C(OP, after));
 }
 
-/* Add the numbers that a list has; *n of them from *at. */
+/* Add the numbers that a list has. */
 static int
-take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
+add_numbers(struct wi_graph *g, struct nsx_str list)
 {
-	*at = (uint32_t)g->numbers.n;
 	for (size_t i = 0, k; i < list.len; i = k + 1) {
 		int64_t number;
 
@@ -54,8 +53,19 @@ take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
 		    && !nsx_large_push(&g->large, &g->numbers, number))
 			return nsx_err_nomem(g->err, NULL);
 	}
-	*n = (uint32_t)g->numbers.n - *at;
 	return NSX_OK;
+}
+
+/* The same; *n of them from *at. Most have none. */
+static inline int
+take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
+{
+	int rc;
+
+	*at = (uint32_t)g->numbers.n;
+	rc = list.len ? add_numbers(g, list) : NSX_OK;
+	*n = (uint32_t)g->numbers.n - *at;
+	return rc;
 }
 
 static bool
@@ -65,47 +75,62 @@ intern(struct wi_graph *g, struct nsx_str text, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
+static bool
+is_text(const struct wi_graph *g, uint32_t id, struct nsx_str text)
+{
+	return nsx_str_eq(nsx_intern_str(&g->names, id), text);
+}
+
 /* What a thread is, and whether this class of its calls tells when it works: those of threads that launch, wait or call
  * events. */
-static bool
+static void
 keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t report, struct nsx_key process)
 {
 	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
 	const struct wi_api *api = wi_api(g, c);
-	struct wi_of_thread *t;
+	struct wi_of_thread *t = &g->of_threads.p[c->thread];
 
-	while (g->of_threads.n <= c->thread)
-		if (!nsx_vec_push(&g->of_threads, ((struct wi_of_thread){ NSX_NONE, NSX_NONE, false })))
-			return false;
-	t = &g->of_threads.p[c->thread];
-	if (t->process == NSX_NONE)
-		*t = (struct wi_of_thread){ report, nsx_map_get(&g->threads.process_of, process), false };
-	t->works |= api->blocking;
+	if (t->process == NSX_NONE) {
+		t->profile = report;
+		t->process = nsx_map_get(&g->threads.process_of, process);
+	}
+	if (t->works)
+		return;
+	t->works = api->blocking;
 	for (size_t k = 0; k < sizeof classes / sizeof *classes && !t->works; k++)
-		t->works = nsx_str_eq(nsx_intern_str(&g->names, api->class), nsx_str_c(classes[k]));
-	return true;
+		t->works = is_text(g, api->class, nsx_str_c(classes[k]));
 }
 
-/* The kind of call that a record is; NSX_NONE when out of memory. */
+/* The kind of call that a record of a thread is, most often the one that followed its last one before; NSX_NONE when
+ * out of memory. */
 static uint32_t
-api_of(struct wi_graph *g, const struct nsx_rec *rec)
+api_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_of_thread *t)
 {
-	struct wi_api api = { 0, 0, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
-	uint32_t at;
+	struct nsx_str name = nsx_string(rec, NSX_CALL_name), class = nsx_string(rec, NSX_CALL_class);
+	struct wi_api api = { 0, 0, NSX_NONE, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
+	uint32_t at = t->api == NSX_NONE ? (uint32_t)NSX_NONE : g->apis.p[t->api].next;
+	const struct wi_api *next = at == NSX_NONE ? NULL : &g->apis.p[at];
 
-	if (!intern(g, nsx_string(rec, NSX_CALL_name), &api.name)
-	    || !intern(g, nsx_string(rec, NSX_CALL_class), &api.class))
-		return NSX_NONE;
-	at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
-	return at != NSX_NONE && (at < g->apis.n || nsx_vec_push(&g->apis, api)) ? at : (uint32_t)NSX_NONE;
+	if (!next || next->blocking != api.blocking || !is_text(g, next->name, name)
+	    || !is_text(g, next->class, class)) {
+		if (!intern(g, name, &api.name) || !intern(g, class, &api.class))
+			return NSX_NONE;
+		at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
+		if (at == NSX_NONE || (at == g->apis.n && !nsx_vec_push(&g->apis, api)))
+			return NSX_NONE;
+		if (t->api != NSX_NONE)
+			g->apis.p[t->api].next = at;
+	}
+	return t->api = at;
 }
 
 static int
 take_call(struct wi_graph *g, const struct nsx_rec *rec)
 {
+	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, NSX_NONE, false };
 	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
 	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
-	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api = api_of(g, rec);
+	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api;
 	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE, NSX_NONE };
 	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
 	                     .queue = NSX_NONE, .more = NSX_NONE };
@@ -113,11 +138,11 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	c.thread = nsx_thread_number(&g->threads, profile, pid, nsx_int(rec, NSX_CALL_tid, 0));
 	c.end = c.start + (dur > 0 ? dur : 0);
 	g->stalls |= more.stalled > WI_RETURN;
-	if (api == NSX_NONE || c.thread == NSX_NONE || report == NSX_NONE)
+	if (c.thread == NSX_NONE || report == NSX_NONE || !nsx_vec_reach(&g->of_threads, c.thread, &no_thread)
+	    || (api = api_of(g, rec, &g->of_threads.p[c.thread])) == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	c.api = api & (UINT32_MAX >> 2);
-	if (!keep_thread(g, &c, report, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid }))
-		return nsx_err_nomem(g->err, NULL);
+	keep_thread(g, &c, report, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
 	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &more.waited, &more.nwaited) != NSX_OK)
 		return NSX_ERR;
 	if (more.stalled > 0 || more.nwaited) {
@@ -163,20 +188,26 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, const struct wi_op *o, s
 	return nsx_pairing_add(&g->pairing, &x, ticket);
 }
 
-/* What an operation does; NSX_NONE when out of memory. */
+/* What an operation of a lane does, most often what followed its last one before; NSX_NONE when out of memory. */
 static uint32_t
-task_of(struct wi_graph *g, const struct nsx_rec *rec)
+task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
 {
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
 	struct nsx_str kernel = nsx_string(rec, NSX_OP_name), name = kernel, of_inst;
-	struct wi_task t = { .inst = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
+	struct wi_task t = { .inst = NSX_NONE, .next = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
 	                     .copy = nsx_str_starts(nsx_string(rec, NSX_OP_type), "mem") };
-	uint32_t at;
+	uint32_t at = lane->task == NSX_NONE ? (uint32_t)NSX_NONE : g->tasks.p[lane->task].next;
+	const struct wi_task *next = at == NSX_NONE ? NULL : &g->tasks.p[at];
 
 	if (nsx_has(rec, NSX_OP_inst)) {
 		t.inst = nsx_cat_inst(cat, rec);
 		if (t.inst == NSX_NONE)
 			return NSX_NONE;
+	}
+	if (next && next->inst == t.inst && next->comm == t.comm && next->copy == t.copy
+	    && is_text(g, next->kernel, kernel))
+		return lane->task = at;
+	if (t.inst != NSX_NONE) {
 		of_inst = nsx_cat_str(cat, cat->insts.p[t.inst].name);
 		name = of_inst.len ? of_inst : name;
 	}
@@ -187,7 +218,11 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_NONE;
 	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
 	                                                   (uint64_t)t.kernel << 2 | t.comm << 1 | t.copy });
-	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
+	if (at == NSX_NONE || (at == g->tasks.n && !nsx_vec_push(&g->tasks, t)))
+		return NSX_NONE;
+	if (lane->task != NSX_NONE)
+		g->tasks.p[lane->task].next = at;
+	return lane->task = at;
 }
 
 /* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */
@@ -195,7 +230,7 @@ static uint32_t
 lane_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
-	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE };
+	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE, NSX_NONE };
 	int64_t stream = nsx_int(rec, NSX_OP_stream, 0);
 	struct wi_last_lane *last;
 	uint32_t at;
@@ -289,7 +324,7 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 	}
 	o.end = o.start + rec->v[NSX_OP_dur].i;
 	o.lane = lane_of(g, rec);
-	o.task = o.lane == NSX_NONE ? (uint32_t)NSX_NONE : task_of(g, rec);
+	o.task = o.lane == NSX_NONE ? (uint32_t)NSX_NONE : task_of(g, rec, &g->lanes.p[o.lane]);
 	if (o.task == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	if (take_more(g, rec, &o) != NSX_OK)
@@ -368,7 +403,8 @@ static bool
 is_outside(const struct wi_graph *g, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id kind = rec->kind->id;
-	int64_t start = kind == NSX_OP ? nsx_int(rec, NSX_OP_start, NSX_ABSENT)
+	int64_t start = g->from == INT64_MIN && g->to == INT64_MAX ? NSX_ABSENT
+	                : kind == NSX_OP ? nsx_int(rec, NSX_OP_start, NSX_ABSENT)
 	                : kind == NSX_CALL || kind == NSX_OVERHEAD ? nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT)
 	                : NSX_ABSENT;
 
@@ -391,6 +427,9 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	if (!nsx_in_reach(rec) || is_outside(g, rec))
 		return NSX_OK;
 	nsx_large_pause(&g->large, g->ops.n + g->calls.n);
+	/* The pairing has no use for what the host did. */
+	if (rec->kind->id == NSX_CALL)
+		return take_call(g, rec);
 	if (rec->kind->id == NSX_OP && may_be_of_all(g, rec)) {
 		of_all = *rec;
 		nsx_set_s(&of_all, NSX_OP_comm_id, NSX_STR("unknown"));
@@ -399,7 +438,6 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	if (nsx_pairing_take(&g->pairing, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	case NSX_CALL:     return take_call(g, rec);
 	case NSX_OP:       return take_op(g, rec);
 	case NSX_OVERHEAD: return take_overhead(g, rec);
 	default:           return NSX_OK;
