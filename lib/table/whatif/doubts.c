@@ -87,7 +87,7 @@ add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
 	return true;
 }
 
-/* The first of operations by end that ended after t. Who asks goes on in time, near where `at`, the last answer, was. */
+/* The first of operations by end that ended after t. Who asks goes on in time, near `at`, the last answer. */
 static size_t
 first_after(const struct wi_graph *g, const uint32_t *ops, size_t n, size_t at, int64_t t)
 {
