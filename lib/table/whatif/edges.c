@@ -463,6 +463,26 @@ foresee(const struct ordering *o, size_t i)
 		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i].call)]);
 }
 
+/* The end of an operation or call that waits for its own start alone, which is in order: its work is all of its
+ * length. */
+static bool
+put_end(struct ordering *o, uint32_t event)
+{
+	struct wi_graph *g = o->g;
+	struct wi_edge *x;
+
+	if (o->state[event] != NEW)
+		return true;
+	o->state[event] = DONE;
+	g->order[o->n++] = event;
+	g->first[event] = (uint32_t)g->edges.n;
+	if (!add(g, event - 1, wi_is_op(g, event) ? WI_DUR : WI_CALL, wi_time(g, event) - wi_time(g, event - 1)))
+		return false;
+	x = &g->edges.p[g->edges.n - 1];
+	x->binds = x->last = true;
+	return true;
+}
+
 /* Make the events, in an order in which sources come first, near that of time; of each the edge with the least slack
  * binds. The residual of a latency is the median of what was left of the slack of those that bind. */
 static bool
@@ -471,7 +491,7 @@ make_all(struct wi_graph *g)
 	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
 	NSX_VEC(struct due) dues = { 0 };
 	size_t i = 0, k = 0;
-	bool good = o.state != NULL;
+	bool good = o.state && nsx_large_room(&g->large, &g->edges, g->nevents + g->nevents / 4);
 
 	while (good && (i < g->ops.n || k < g->calls.n)) {
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
@@ -490,7 +510,7 @@ make_all(struct wi_graph *g)
 		wi_pause(g, i + k);
 		good = visit(&o, e);
 		if (!is_awaiting(g, e)) {
-			good = good && visit(&o, e + 1);
+			good = good && put_end(&o, e + 1);
 		} else if ((good = good && nsx_vec_room(&dues, 1))) {
 			due_push(NULL, dues.p, dues.n, (struct due){ wi_time(g, e + 1), e + 1 });
 			dues.n++;
