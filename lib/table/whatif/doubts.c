@@ -298,7 +298,7 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
-	bool good = unseen && nsx_wi_find_unseen(g, unseen, NULL);
+	bool good = unseen && nsx_large_room(wi_large(g), &s->causes, g->nevents) && nsx_wi_find_unseen(g, unseen, NULL);
 
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {

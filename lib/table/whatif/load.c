@@ -81,22 +81,13 @@ is_text(const struct wi_graph *g, uint32_t id, struct nsx_str text)
 	return nsx_str_eq(nsx_intern_str(&g->names, id), text);
 }
 
-/* What a thread is, and whether this class of its calls tells when it works: those of threads that launch, wait or call
- * events. */
+/* Whether this class of a thread's calls tells when it works: those of threads that launch, wait or call events. */
 static void
-keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t report, struct nsx_key process)
+look_at_work(const struct wi_graph *g, struct wi_of_thread *t, const struct wi_api *api)
 {
 	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
-	const struct wi_api *api = wi_api(g, c);
-	struct wi_of_thread *t = &g->of_threads.p[c->thread];
 
-	if (t->process == NSX_NONE) {
-		t->profile = report;
-		t->process = nsx_map_get(&g->threads.process_of, process);
-	}
-	if (t->works)
-		return;
-	t->works = api->blocking;
+	t->works |= api->blocking;
 	for (size_t k = 0; k < sizeof classes / sizeof *classes && !t->works; k++)
 		t->works = is_text(g, api->class, nsx_str_c(classes[k]));
 }
@@ -124,25 +115,55 @@ api_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_of_thread *t)
 	return t->api = at;
 }
 
+/* The thread of a call, whose number it has; NULL when out of memory. */
+static struct wi_of_thread *
+thread_of(struct wi_graph *g, const struct nsx_rec *rec, uint32_t number)
+{
+	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, NSX_NONE, false };
+	struct wi_of_thread *t = number == NSX_NONE || !nsx_vec_reach(&g->of_threads, number, &no_thread) ? NULL
+	                         : &g->of_threads.p[number];
+
+	if (t && t->process == NSX_NONE) {
+		t->profile = nsx_cat_profile(&g->pairing.comm.cat, rec);
+		t->process = nsx_map_get(&g->threads.process_of,
+		                         (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_CALL_profile, 0),
+		                                           (uint64_t)nsx_int(rec, NSX_CALL_pid, 0) });
+	}
+	return t && t->profile != NSX_NONE ? t : NULL;
+}
+
+/* The report of a call of a thread: that of the thread, unless it is absent in one of them. */
+static uint32_t
+report_of(struct wi_graph *g, const struct nsx_rec *rec, const struct wi_of_thread *t)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+
+	return cat->profiles.p[t->profile].number == nsx_int(rec, NSX_CALL_profile, NSX_ABSENT) ? t->profile
+	       : nsx_cat_profile(cat, rec);
+}
+
 static int
 take_call(struct wi_graph *g, const struct nsx_rec *rec)
 {
-	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, NSX_NONE, false };
-	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
 	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
-	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api;
 	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE, NSX_NONE };
 	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
 	                     .queue = NSX_NONE, .more = NSX_NONE };
+	struct wi_of_thread *t;
+	uint32_t api, report;
 
-	c.thread = nsx_thread_number(&g->threads, profile, pid, nsx_int(rec, NSX_CALL_tid, 0));
+	c.thread = nsx_thread_number(&g->threads, nsx_int(rec, NSX_CALL_profile, 0), nsx_int(rec, NSX_CALL_pid, 0),
+	                             nsx_int(rec, NSX_CALL_tid, 0));
 	c.end = c.start + (dur > 0 ? dur : 0);
 	g->stalls |= more.stalled > WI_RETURN;
-	if (c.thread == NSX_NONE || report == NSX_NONE || !nsx_vec_reach(&g->of_threads, c.thread, &no_thread)
-	    || (api = api_of(g, rec, &g->of_threads.p[c.thread])) == NSX_NONE)
+	t = thread_of(g, rec, c.thread);
+	api = t ? api_of(g, rec, t) : (uint32_t)NSX_NONE;
+	report = t ? report_of(g, rec, t) : (uint32_t)NSX_NONE;
+	if (api == NSX_NONE || report == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	c.api = api & (UINT32_MAX >> 2);
-	keep_thread(g, &c, report, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+	if (!t->works)
+		look_at_work(g, t, &g->apis.p[api]);
 	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &more.waited, &more.nwaited) != NSX_OK)
 		return NSX_ERR;
 	if (more.stalled > 0 || more.nwaited) {
