@@ -37,7 +37,7 @@ set_lag(struct wi_edge *x, int64_t lag)
 }
 
 /* Make the lag of one of the last edges longer. */
-static bool
+static inline bool
 add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
 {
 	struct wi_edge *x = &g->edges.p[edge];
@@ -61,7 +61,7 @@ add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
 }
 
 /* An edge to the event being made. */
-static bool
+static inline bool
 add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 {
 	struct wi_edge x = { .from = from, .class = (unsigned)class & 15 };
@@ -280,7 +280,7 @@ make_leave(struct wi_graph *g, size_t i)
 /* ---- all ---- */
 
 /* Add the edges of an event. */
-static bool
+static inline bool
 make(struct wi_graph *g, uint32_t event)
 {
 	if (wi_is_op(g, event))
