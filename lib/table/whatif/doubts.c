@@ -13,7 +13,8 @@ enum {
 	ENDS = 128,           /* the same of operations of a device or a process */
 	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
 	                       * of each lane: what one of them held up is in its lane */
-	BEFORE = 8            /* those of them that ended last before the source */
+	BEFORE = 8,           /* those of them that ended last before the source */
+	FEW_EVENTS = 1 << 20
 };
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
 static const double some = 0.01;
@@ -298,7 +299,9 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
-	bool good = unseen && nsx_large_room(wi_large(g), &s->causes, g->nevents) && nsx_wi_find_unseen(g, unseen, NULL);
+	/* Of few events room for more causes than most jobs have; of many it would be disk space. */
+	bool good = unseen && nsx_large_room(wi_large(g), &s->causes, g->nevents * (g->nevents < FEW_EVENTS ? 4 : 1))
+	            && nsx_wi_find_unseen(g, unseen, NULL);
 
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {

@@ -12,6 +12,8 @@ const struct wi_more nsx_wi_no_more = { .bytes = NSX_ABSENT, .group = NSX_ABSENT
                                         .instance = NSX_NONE, .item = NSX_NONE };
 const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE, .drained = NSX_NONE };
 
+enum { ROOM = 1 << 17 };   /* operations and calls, at first */
+
 /* ---- reading */
 
 void
@@ -432,18 +434,27 @@ is_outside(const struct wi_graph *g, const struct nsx_rec *rec)
 	return start != NSX_ABSENT && (start < g->from || start >= g->to);
 }
 
+/* Before the first record. Room that is not used costs nothing, and what is copied as arrays grow is most of them; where
+ * memory is short it is in files, and then they grow. */
+static bool
+begin(struct wi_graph *g)
+{
+	g->pairing.instance = take_instance;
+	g->pairing.state = g;
+	g->pairing.err = g->err;
+	nsx_pairing_begin(&g->pairing);
+	return g->large.limit < WI_MEMORY || (nsx_large_room(&g->large, &g->ops, ROOM)
+	                                      && nsx_large_room(&g->large, &g->calls, ROOM));
+}
+
 int
 nsx_wi_take(void *graph, const struct nsx_rec *rec)
 {
 	struct nsx_rec of_all;
 	struct wi_graph *g = graph;
 
-	if (!g->pairing.instance) {
-		g->pairing.instance = take_instance;
-		g->pairing.state = g;
-		g->pairing.err = g->err;
-		nsx_pairing_begin(&g->pairing);
-	}
+	if (!g->pairing.instance && !begin(g))
+		return nsx_err_nomem(g->err, NULL);
 	/* The search for steps counts what is beyond. */
 	if (!nsx_in_reach(rec) || is_outside(g, rec))
 		return NSX_OK;
