@@ -434,8 +434,8 @@ is_outside(const struct wi_graph *g, const struct nsx_rec *rec)
 	return start != NSX_ABSENT && (start < g->from || start >= g->to);
 }
 
-/* Before the first record. Room that is not used costs nothing, and what is copied as arrays grow is most of them; where
- * memory is short it is in files, and then they grow. */
+/* Before the first record. Room that is not used costs nothing, and arrays are copied as they grow; where memory is
+ * short they are in files, and room is not free. */
 static bool
 begin(struct wi_graph *g)
 {
