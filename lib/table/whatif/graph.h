@@ -37,6 +37,7 @@ enum {
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LAST     = 16,       /* operations whose calls are being fetched */
+	WI_NAMES    = 1 << 6,
 	WI_AHEAD    = 24
 };
 
@@ -88,11 +89,11 @@ struct wi_call {
 	uint32_t doubtful : 1;           /* it may wait for another thread, which is not known */
 };
 
-/* name, class: in names. next: what the thread called next the last time, NSX_NONE: nothing yet. */
-struct wi_api { uint32_t name, class, next; bool blocking; };
+/* name, class: in names. */
+struct wi_api { uint32_t name, class; bool blocking; };
 
-/* works: it launches, waits or calls events. api: of its last call. */
-struct wi_of_thread { uint32_t profile, process, api; bool works; };
+/* works: it launches, waits or calls events. */
+struct wi_of_thread { uint32_t profile, process; bool works; };
 
 /* Of calls that were stalled, or waited for something. */
 struct wi_call_more {
@@ -145,6 +146,7 @@ struct wi_graph {
 	NSX_VEC(struct wi_last_lane) last_lanes; /* by device */
 	NSX_VEC(struct wi_task)     tasks;
 	NSX_VEC(struct wi_api)      apis;
+	uint32_t                    last_apis[WI_NAMES];   /* the last one of names that are alike */
 	NSX_VEC(struct wi_of_thread) of_threads; /* by number of the thread */
 	bool                        numbered;    /* keep op_numbers and call_numbers: numbers in their reports */
 	NSX_VEC(int64_t)            op_numbers, call_numbers;

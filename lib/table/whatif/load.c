@@ -1,6 +1,7 @@
 /* load.c -- what a graph of events is made of: operations, calls and instances of collectives, from the records of a
  * stream. Records refer to others by number; link.c resolves that when all have come. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/num.h"
@@ -94,34 +95,43 @@ look_at_work(const struct wi_graph *g, struct wi_of_thread *t, const struct wi_a
 		t->works = is_text(g, api->class, nsx_str_c(classes[k]));
 }
 
-/* The kind of call that a record of a thread is, most often the one that followed its last one before; NSX_NONE when
- * out of memory. */
+/* Where the kind of call is that had such a name last. Those of CUDA begin alike. */
+static uint32_t *
+last_api(struct wi_graph *g, struct nsx_str name)
+{
+	uint64_t middle = 0, end = 0;
+
+	if (name.len >= sizeof end) {
+		memcpy(&middle, name.ptr + (name.len - sizeof middle) / 2, sizeof middle);
+		memcpy(&end, name.ptr + name.len - sizeof end, sizeof end);
+	}
+	return &g->last_apis[((middle << 1) + end + name.len) * 0x9e3779b97f4a7c15ULL >> 58];
+}
+
+/* The kind of call that a record is; NSX_NONE when out of memory. */
 static uint32_t
-api_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_of_thread *t)
+api_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	struct nsx_str name = nsx_string(rec, NSX_CALL_name), class = nsx_string(rec, NSX_CALL_class);
-	struct wi_api api = { 0, 0, NSX_NONE, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
-	uint32_t at = t->api == NSX_NONE ? (uint32_t)NSX_NONE : g->apis.p[t->api].next;
-	const struct wi_api *next = at == NSX_NONE ? NULL : &g->apis.p[at];
+	struct wi_api api = { 0, 0, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
+	uint32_t *last = last_api(g, name), at;
+	const struct wi_api *x = *last < g->apis.n ? &g->apis.p[*last] : NULL;
 
-	if (!next || next->blocking != api.blocking || !is_text(g, next->name, name)
-	    || !is_text(g, next->class, class)) {
-		if (!intern(g, name, &api.name) || !intern(g, class, &api.class))
-			return NSX_NONE;
-		at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
-		if (at == NSX_NONE || (at == g->apis.n && !nsx_vec_push(&g->apis, api)))
-			return NSX_NONE;
-		if (t->api != NSX_NONE)
-			g->apis.p[t->api].next = at;
-	}
-	return t->api = at;
+	if (x && x->blocking == api.blocking && is_text(g, x->name, name) && is_text(g, x->class, class))
+		return *last;
+	if (!intern(g, name, &api.name) || !intern(g, class, &api.class))
+		return NSX_NONE;
+	at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
+	if (at == NSX_NONE || (at == g->apis.n && !nsx_vec_push(&g->apis, api)))
+		return NSX_NONE;
+	return *last = at;
 }
 
 /* The thread of a call, whose number it has; NULL when out of memory. */
 static struct wi_of_thread *
 thread_of(struct wi_graph *g, const struct nsx_rec *rec, uint32_t number)
 {
-	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, NSX_NONE, false };
+	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, false };
 	struct wi_of_thread *t = number == NSX_NONE || !nsx_vec_reach(&g->of_threads, number, &no_thread) ? NULL
 	                         : &g->of_threads.p[number];
 
@@ -159,7 +169,7 @@ take_call(struct wi_graph *g, const struct nsx_rec *rec)
 	c.end = c.start + (dur > 0 ? dur : 0);
 	g->stalls |= more.stalled > WI_RETURN;
 	t = thread_of(g, rec, c.thread);
-	api = t ? api_of(g, rec, t) : (uint32_t)NSX_NONE;
+	api = t ? api_of(g, rec) : (uint32_t)NSX_NONE;
 	report = t ? report_of(g, rec, t) : (uint32_t)NSX_NONE;
 	if (api == NSX_NONE || report == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/sort.h"
 
 enum {
 	LONG_CALL = 50000,    /* ns: a call that is longer, and */
@@ -71,21 +70,26 @@ struct walk {
 	void      *state;
 	const int64_t *until;    /* by call: up to when the gap before it is unseen (nsx_wi_find_unseen) */
 	uint32_t   event, of;
+	size_t     at;           /* steps that begin before the end of the last hop, and with it, nearly, of the next one */
 };
 
 /* Give what an edge owns of each step. */
 static bool
-own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = w->g;
 	const struct wi_step *steps = w->steps;
-	size_t at = (size_t)(steps - g->steps.p), lo;
+	size_t at = (size_t)(steps - g->steps.p), lo = w->at;
 	int64_t least = from < to ? from : to, most = from < to ? to : from;
 
 	/* The last step that begins before the end of it; those before it that it takes part in come after. */
-	NSX_BISECT(lo, 0, w->n, wi_time(g, wi_start(steps[lo].first)) >= most);
+	while (lo < w->n && g->ops.p[steps[lo].first].start < most)
+		lo++;
+	while (lo > 0 && g->ops.p[steps[lo - 1].first].start >= most)
+		lo--;
+	w->at = lo;
 	while (lo-- > 0) {
-		int64_t a = wi_time(g, wi_start(steps[lo].first)), b = wi_time(g, wi_start(steps[lo].next));
+		int64_t a = g->ops.p[steps[lo].first].start, b = g->ops.p[steps[lo].next].start;
 
 		hop.step = (uint32_t)(at + lo);
 		hop.start = clamp(least, a, b);
@@ -100,7 +104,7 @@ own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 
 /* The same, of the gap before a call, of which the host may have waited in the first part. */
 static bool
-own_gap(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own_gap(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 {
 	int64_t until = w->until[wi_call_of(w->g, hop.event)];
 
@@ -119,6 +123,7 @@ walk_begin(const struct wi_graph *g, size_t at, const int64_t *until, wi_hop_fn 
 		          .until = until };
 
 	w.event = w.of = wi_start(w.steps[w.n - 1].next);
+	w.at = w.n;
 	return w;
 }
 
