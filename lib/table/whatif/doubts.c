@@ -109,12 +109,18 @@ first_after(const struct wi_graph *g, const uint32_t *ops, size_t n, size_t at, 
 	return at;
 }
 
-/* Of operations the ends, if they began before t. There is room for them. */
+/* Add the ends of n operations, from the one at `from` on each step-th, that began before t. There is room for them. */
 static void
-add_end(struct wi_spans *s, uint32_t op, int64_t t)
+add_each(struct wi_spans *s, const uint32_t *ops, size_t from, size_t n, ptrdiff_t step, int64_t t)
 {
-	s->causes.p[s->causes.n] = wi_end(op);
-	s->causes.n += s->g->ops.p[op].start < t;
+	const struct wi_op *all = s->g->ops.p;
+	uint32_t *to = s->causes.p + s->causes.n;
+
+	for (size_t i = from; n > 0; n--, i += (size_t)step) {
+		*to = wi_end(ops[i]);
+		to += all[ops[i]].start < t;
+	}
+	s->causes.n = (size_t)(to - s->causes.p);
 }
 
 /* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
@@ -131,18 +137,19 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 	end = end < first ? first : end;
 	l->near[of] = (uint32_t)end;
 	step = (end - first) / ENDS + 1;
-	if (before >= WI_CAUSES || !nsx_large_room(wi_large(g), &s->causes, ENDS + 1))
+	if (before >= WI_CAUSES || !nsx_large_room(wi_large(g), &s->causes, 2 * ENDS + 1))
 		return false;
-	for (size_t i = first; i < end; i += step)
-		add_end(s, ops[i], to);
-	s->sampled |= step > 1;
-	if (step > 1 && !add_last(s, ops + first, end - first, to))
-		return false;
+	if (step == 1) {
+		add_each(s, ops, first, end - first, 1, to);
+	} else {
+		add_each(s, ops, first, (end - first + step - 1) / step, (ptrdiff_t)step, to);
+		s->sampled = true;
+		if (!add_last(s, ops + first, end - first, to) || !nsx_large_room(wi_large(g), &s->causes, ENDS + 1))
+			return false;
+	}
 	*within = (uint32_t)(s->causes.n - before);
-	if (!nsx_large_room(wi_large(g), &s->causes, most + 1))
-		return false;
-	for (; first-- > 0 && most; most--)
-		add_end(s, ops[first], to);
+	if (first > 0)
+		add_each(s, ops, first - 1, first < most ? first : most, -1, to);
 	return true;
 }
 
