@@ -56,8 +56,9 @@ struct wi_op {
 /* A CUDA stream of a device, in a report. stream: dense number of (device, stream). task: of its last operation. */
 struct wi_lane { uint32_t profile, device, stream, task; };
 
-/* That of a device's last operation, whose stream has this number in the report. */
-struct wi_last_lane { int64_t stream; uint32_t lane; };
+/* Those of a device's last operations of streams whose numbers in the report differ in their last bits. */
+enum { WI_STREAMS = 4 };
+struct wi_last_lane { struct { int64_t stream; uint32_t lane; } of[WI_STREAMS]; };
 
 /* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
  * inst: in the catalogue. next: what came next in the stream the last time, NSX_NONE: nothing yet. */

@@ -258,29 +258,33 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
 	return lane->task = at;
 }
 
-/* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */
+/* The stream that it ran in, most often that of one of its device's last operations; NSX_NONE when out of memory. */
 static uint32_t
 lane_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
+	static const struct wi_last_lane none = { { { 0, NSX_NONE }, { 0, NSX_NONE }, { 0, NSX_NONE },
+	                                            { 0, NSX_NONE } } };
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
 	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE, NSX_NONE };
 	int64_t stream = nsx_int(rec, NSX_OP_stream, 0);
+	size_t k = (uint64_t)stream % WI_STREAMS;
 	struct wi_last_lane *last;
 	uint32_t at;
 
-	if (l.profile == NSX_NONE || l.device == NSX_NONE
-	    || !nsx_vec_reach(&g->last_lanes, l.device, &(struct wi_last_lane){ 0, NSX_NONE }))
+	if (l.profile == NSX_NONE || l.device == NSX_NONE || !nsx_vec_reach(&g->last_lanes, l.device, &none))
 		return NSX_NONE;
 	last = &g->last_lanes.p[l.device];
-	if (last->lane != NSX_NONE && last->stream == stream && g->lanes.p[last->lane].profile == l.profile)
-		return last->lane;
+	at = last->of[k].lane;
+	if (at != NSX_NONE && last->of[k].stream == stream && g->lanes.p[at].profile == l.profile)
+		return at;
 	l.stream = nsx_map_number(&g->streams, (struct nsx_key){ l.device, (uint64_t)stream });
 	if (l.stream == NSX_NONE)
 		return NSX_NONE;
 	at = nsx_map_number(&g->lane_of, (struct nsx_key){ l.profile, l.stream });
 	if (at == NSX_NONE || (at == g->lanes.n && !nsx_vec_push(&g->lanes, l)))
 		return NSX_NONE;
-	*last = (struct wi_last_lane){ stream, at };
+	last->of[k].stream = stream;
+	last->of[k].lane = at;
 	return at;
 }
 
