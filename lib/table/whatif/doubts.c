@@ -303,12 +303,10 @@ bool
 nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 {
 	const struct wi_graph *g = s->g;
-	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
 	/* Of few events room for more causes than most jobs have; of many it would be disk space. */
-	bool good = unseen && nsx_large_room(wi_large(g), &s->causes, g->nevents * (g->nevents < FEW_EVENTS ? 4 : 1))
-	            && nsx_wi_find_unseen(g, unseen, NULL);
+	bool good = nsx_large_room(wi_large(g), &s->causes, g->nevents * (g->nevents < FEW_EVENTS ? 4 : 1) + 1);
 
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {
@@ -317,8 +315,7 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, unseen, waits || path->idle > WI_IDLE);
+		good = doubts_call(s, i, path->unseen, waits || path->idle > WI_IDLE);
 	}
-	nsx_large_free(wi_large(g), unseen);
 	return good;
 }

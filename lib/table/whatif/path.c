@@ -70,7 +70,7 @@ struct walk {
 	void      *state;
 	const int64_t *until;    /* by call: up to when the gap before it is unseen (nsx_wi_find_unseen) */
 	uint32_t   event, of;
-	size_t     at;           /* steps that begin before the end of the last hop, and with it, nearly, of the next one */
+	size_t     at;           /* steps that begin before the end of the last hop: nearly so of the next one */
 };
 
 /* Give what an edge owns of each step. */
@@ -267,6 +267,8 @@ nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 	if (good)
 		good = walk_all(g, u.until, add, &(struct summing){ g, path });
 	good = good && nsx_wi_host_time(g, u.after, &path->idle, &path->blind);
+	path->unseen = u.after;
+	u.after = NULL;
 	free_unseen(g, &u);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
