@@ -15,15 +15,6 @@ const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "g
 const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
                                                   "queue" };
 
-uint32_t
-nsx_wi_binding(const struct wi_graph *g, uint32_t event)
-{
-	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
-		if (g->edges.p[k].binds)
-			return k;
-	return NSX_NONE;
-}
-
 /* Whether a call took longer than what is known of it explains. */
 static bool
 is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
@@ -75,7 +66,7 @@ struct walk {
 
 /* Give what an edge owns of each step. */
 static bool
-own(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own(struct walk *w, struct wi_hop *hop, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = w->g;
 	const struct wi_step *steps = w->steps;
@@ -91,10 +82,10 @@ own(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 	while (lo-- > 0) {
 		int64_t a = g->ops.p[steps[lo].first].start, b = g->ops.p[steps[lo].next].start;
 
-		hop.step = (uint32_t)(at + lo);
-		hop.start = clamp(least, a, b);
-		hop.ns = clamp(to, a, b) - clamp(from, a, b);
-		if (hop.ns && !w->hop(w->state, &hop))
+		hop->step = (uint32_t)(at + lo);
+		hop->start = clamp(least, a, b);
+		hop->ns = clamp(to, a, b) - clamp(from, a, b);
+		if (hop->ns && !w->hop(w->state, hop))
 			return false;
 		if (a <= least)
 			break;
@@ -104,15 +95,15 @@ own(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 
 /* The same, of the gap before a call, of which the host may have waited in the first part. */
 static bool
-own_gap(struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own_gap(struct walk *w, struct wi_hop *hop, int64_t from, int64_t to)
 {
-	int64_t until = w->until[wi_call_of(w->g, hop.event)];
+	int64_t until = w->until[wi_call_of(w->g, hop->event)];
 
 	if (until <= from)
 		return own(w, hop, from, to);
 	if (until < to && !own(w, hop, until, to))
 		return false;
-	hop.part = WI_UNSEEN_PART;
+	hop->part = WI_UNSEEN_PART;
 	return own(w, hop, from, nsx_min(until, to));
 }
 
@@ -143,14 +134,14 @@ walk(struct walk *w, int64_t until)
 		if (k == NSX_NONE) {
 			hop.part = WI_UNEXPLAINED;
 			w->event = wi_start(w->steps->first);
-			return own(w, hop, begin, to);
+			return own(w, &hop, begin, to);
 		}
 		hop.part = (uint8_t)part_of(g, of, k);
 		if (wi_is_op(g, of))
 			hop.on = wi_device(g, &g->ops.p[wi_op_of(of)]);
 		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
 			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
-		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, hop, wi_time(g, g->edges.p[k].from), to))
+		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, &hop, wi_time(g, g->edges.p[k].from), to))
 			return false;
 		w->event = g->edges.p[k].from;
 	}

@@ -45,7 +45,15 @@ int nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path);
 void nsx_wi_path_free(struct wi_path *path);
 
 /* The edge of an event that binds; NSX_NONE: it has none. */
-uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
+static inline uint32_t
+nsx_wi_binding(const struct wi_graph *g, uint32_t event)
+{
+	uint32_t k = g->first[event];
+
+	while (k != NSX_NONE && !g->edges.p[k].binds)
+		k = wi_next(g, k);
+	return k;
+}
 
 /* ---- spans.c */
 /* Whether a latency of that class is much longer than usual. */
