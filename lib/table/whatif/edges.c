@@ -404,15 +404,13 @@ open_event(struct ordering *o, uint32_t event)
 	return true;
 }
 
-/* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
+/* Visit the sources of the events on the stack. An edge of a cycle is broken: it is turned into one from nothing. */
 static bool
-visit(struct ordering *o, uint32_t event)
+visit_sources(struct ordering *o)
 {
 	struct wi_graph *g = o->g;
 	int64_t cyclic = g->cyclic;
 
-	if (!open_event(o, event))
-		return false;
 	while (o->stack.n) {
 		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
 
@@ -428,6 +426,13 @@ visit(struct ordering *o, uint32_t event)
 		}
 	}
 	return true;
+}
+
+/* Put an event behind all its sources. */
+static inline bool
+visit(struct ordering *o, uint32_t event)
+{
+	return open_event(o, event) && (!o->stack.n || visit_sources(o));
 }
 
 /* An event that waits for what is to come, and when it was. */
