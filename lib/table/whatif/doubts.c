@@ -14,7 +14,7 @@ enum {
 	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
 	                       * of each lane: what one of them held up is in its lane */
 	BEFORE = 8,           /* those of them that ended last before the source */
-	FEW_EVENTS = 1 << 20
+	USUAL_CAUSES = 4      /* of all events, at most, in most jobs */
 };
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
 static const double some = 0.01;
@@ -305,8 +305,7 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	const struct wi_graph *g = s->g;
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
-	/* Of few events room for more causes than most jobs have; of many it would be disk space. */
-	bool good = nsx_large_room(wi_large(g), &s->causes, g->nevents * (g->nevents < FEW_EVENTS ? 4 : 1) + 1);
+	bool good = g->nevents > WI_FEW || nsx_large_room(wi_large(g), &s->causes, USUAL_CAUSES * g->nevents + 1);
 
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {

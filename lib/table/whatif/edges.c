@@ -496,7 +496,8 @@ make_all(struct wi_graph *g)
 	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
 	NSX_VEC(struct due) dues = { 0 };
 	size_t i = 0, k = 0;
-	bool good = o.state && nsx_large_room(&g->large, &g->edges, g->nevents + g->nevents / 2);
+	bool good = o.state && (g->nevents > WI_FEW
+	                        || nsx_large_room(&g->large, &g->edges, g->nevents + g->nevents / 2));
 
 	while (good && (i < g->ops.n || k < g->calls.n)) {
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);

@@ -38,6 +38,7 @@ enum {
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LAST     = 16,       /* operations whose calls are being fetched */
 	WI_NAMES    = 1 << 6,
+	WI_FEW      = 1 << 20,  /* events whose arrays are in memory, where growing is copying: they get room at once */
 	WI_AHEAD    = 24
 };
 
