@@ -38,6 +38,7 @@ enum {
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LAST     = 16,       /* operations whose calls are being fetched */
 	WI_NAMES    = 1 << 6,
+	WI_DEVICES  = 16,
 	WI_FEW      = 1 << 20,  /* events whose arrays are in memory, where growing is copying: they get room at once */
 	WI_AHEAD    = 24
 };
@@ -60,6 +61,9 @@ struct wi_lane { uint32_t profile, device, stream, task; };
 /* Those of a device's last operations of streams whose numbers in the report differ in their last bits. */
 enum { WI_STREAMS = 4 };
 struct wi_last_lane { struct { int64_t stream; uint32_t lane; } of[WI_STREAMS]; };
+
+/* Where operations of a device of a report, by their numbers, run: in the catalogue. */
+struct wi_where { int64_t profile, device; struct wi_lane lane; bool known; };
 
 /* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
  * inst: in the catalogue. next: what came next in the stream the last time, NSX_NONE: nothing yet. */
@@ -146,6 +150,7 @@ struct wi_graph {
 	NSX_VEC(struct wi_call_more) call_mores;
 	NSX_VEC(struct wi_lane)     lanes;
 	NSX_VEC(struct wi_last_lane) last_lanes; /* by device */
+	struct wi_where             wheres[WI_DEVICES];   /* by the last bits of the device */
 	NSX_VEC(struct wi_task)     tasks;
 	NSX_VEC(struct wi_api)      apis;
 	uint32_t                    last_apis[WI_NAMES];   /* the last one of names that are alike */

@@ -221,6 +221,12 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, const struct wi_op *o, s
 	return nsx_pairing_add(&g->pairing, &x, ticket);
 }
 
+static bool
+is_copy(struct nsx_str type)
+{
+	return type.len >= 3 && memcmp(type.ptr, "mem", 3) == 0;
+}
+
 /* What an operation of a lane does, most often what followed its last one before; NSX_NONE when out of memory. */
 static uint32_t
 task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
@@ -228,7 +234,7 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
 	struct nsx_str kernel = nsx_string(rec, NSX_OP_name), name = kernel, of_inst;
 	struct wi_task t = { .inst = NSX_NONE, .next = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
-	                     .copy = nsx_str_starts(nsx_string(rec, NSX_OP_type), "mem") };
+	                     .copy = is_copy(nsx_string(rec, NSX_OP_type)) };
 	uint32_t at = lane->task == NSX_NONE ? (uint32_t)NSX_NONE : g->tasks.p[lane->task].next;
 	const struct wi_task *next = at == NSX_NONE ? NULL : &g->tasks.p[at];
 
@@ -258,14 +264,30 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
 	return lane->task = at;
 }
 
+/* The report and the device of an operation, recalled by the number of the device; NSX_NONE: out of memory. */
+static struct wi_lane
+where(struct wi_graph *g, const struct nsx_rec *rec)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), device = nsx_int(rec, NSX_OP_device, NSX_ABSENT);
+	struct wi_where *w = &g->wheres[(uint64_t)device % WI_DEVICES];
+
+	if (!w->known || w->profile != profile || w->device != device) {
+		struct wi_lane lane = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE, NSX_NONE };
+
+		*w = (struct wi_where){ profile, device, lane, false };
+		w->known = w->lane.profile != NSX_NONE && w->lane.device != NSX_NONE;
+	}
+	return w->lane;
+}
+
 /* The stream that it ran in, most often that of one of its device's last operations; NSX_NONE when out of memory. */
 static uint32_t
 lane_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
 	static const struct wi_last_lane none = { { { 0, NSX_NONE }, { 0, NSX_NONE }, { 0, NSX_NONE },
 	                                            { 0, NSX_NONE } } };
-	struct nsx_catalogue *cat = &g->pairing.comm.cat;
-	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE, NSX_NONE };
+	struct wi_lane l = where(g, rec);
 	int64_t stream = nsx_int(rec, NSX_OP_stream, 0);
 	size_t k = (uint64_t)stream % WI_STREAMS;
 	struct wi_last_lane *last;

@@ -26,11 +26,10 @@ is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 	return wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
 }
 
+/* Of an edge that is ns long. */
 static enum wi_part
-part_of(const struct wi_graph *g, uint32_t event, uint32_t edge)
+part_of(const struct wi_graph *g, uint32_t event, const struct wi_edge *x, int64_t ns)
 {
-	const struct wi_edge *x = &g->edges.p[edge];
-	int64_t ns = wi_time(g, event) - wi_time(g, x->from);
 	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
 	const struct wi_call *c = o ? NULL : &g->calls.p[wi_call_of(g, event)];
 
@@ -84,7 +83,7 @@ own(struct walk *w, struct wi_hop *hop, int64_t from, int64_t to)
 
 		hop->step = (uint32_t)(at + lo);
 		hop->start = clamp(least, a, b);
-		hop->ns = clamp(to, a, b) - clamp(from, a, b);
+		hop->ns = a <= least && most <= b ? to - from : clamp(to, a, b) - clamp(from, a, b);
 		if (hop->ns && !w->hop(w->state, hop))
 			return false;
 		if (a <= least)
@@ -125,25 +124,29 @@ walk(struct walk *w, int64_t until)
 	const struct wi_graph *g = w->g;
 	int64_t begin = g->ops.p[w->steps->first].start, to;
 
-	while ((to = wi_time(g, w->event)) > begin && to > until) {
+	for (to = wi_time(g, w->event); to > begin && to > until;) {
 		/* What led to a meeting is of the end that came after it. */
 		uint32_t e = w->event, of = w->of = wi_is_meeting(g, e) ? w->of : e;
 		uint32_t k = nsx_wi_binding(g, e);
+		const struct wi_edge *x = k == NSX_NONE ? NULL : &g->edges.p[k];
 		struct wi_hop hop = { .event = of, .edge = k, .on = w->steps->device };
+		int64_t from;
 
-		if (k == NSX_NONE) {
+		if (!x) {
 			hop.part = WI_UNEXPLAINED;
 			w->event = wi_start(w->steps->first);
 			return own(w, &hop, begin, to);
 		}
-		hop.part = (uint8_t)part_of(g, of, k);
+		from = wi_time(g, x->from);
+		hop.part = (uint8_t)part_of(g, of, x, (of == e ? to : wi_time(g, of)) - from);
 		if (wi_is_op(g, of))
 			hop.on = wi_device(g, &g->ops.p[wi_op_of(of)]);
 		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
 			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
-		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, &hop, wi_time(g, g->edges.p[k].from), to))
+		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, &hop, from, to))
 			return false;
-		w->event = g->edges.p[k].from;
+		w->event = x->from;
+		to = from;
 	}
 	return true;
 }

@@ -36,23 +36,32 @@ struct ordering {
 	size_t           left;                       /* events that may still be visited in vain */
 };
 
-/* Whether all that must and may come before an event does; false: somebody has to look. */
+/* Whether all that may come before an event does; false: somebody has to look. */
+static inline bool
+has_causes(const struct ordering *o, uint32_t event)
+{
+	const struct wi_doubt *d = wi_doubt_of(o->s, event);
+	const uint32_t *causes;
+
+	if (!d)
+		return true;
+	causes = o->s->causes.p + d->first;
+	for (uint32_t k = 0; k < d->n; k++)
+		if (o->state[causes[k]] != DONE)
+			return false;
+	return o->left > 0;
+}
+
+/* The same, and all that must. */
 static bool
 is_ready(const struct ordering *o, uint32_t event)
 {
 	const struct wi_graph *g = o->s->g;
-	const struct wi_doubt *d;
 
 	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
 		if (o->state[g->edges.p[k].from] != DONE)
 			return false;
-	d = wi_doubt_of(o->s, event);
-	if (d && !o->left)
-		return false;
-	for (uint32_t k = 0; d && k < d->n; k++)
-		if (o->state[o->s->causes.p[d->first + k]] != DONE)
-			return false;
-	return true;
+	return has_causes(o, event);
 }
 
 static void
@@ -159,8 +168,14 @@ put_in_order(struct wi_spans *s)
 	s->order = nsx_large_array(wi_large(g), g->nevents + 1, sizeof *s->order);
 	good = good && s->order;
 	for (size_t i = 0; i < g->nevents && good; i++) {
+		uint32_t event = g->order[i];
+
 		wi_pause(g, i);
-		good = visit(&o, g->order[i]);
+		/* What must come before it was before it in this order, too. */
+		if (o.state[event] == NEW && has_causes(&o, event))
+			put(&o, event);
+		else
+			good = visit(&o, event);
 	}
 	nsx_large_free(wi_large(g), o.state);
 	free(o.stack.p);
