@@ -257,12 +257,15 @@ is_late_op(const struct wi_spans *s, const struct wi_op *o, uint32_t edge)
 static bool
 is_slow(const struct wi_graph *g, const struct wi_call *c)
 {
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	const struct wi_usual *u;
 	int64_t ns = c->end - c->start;
 
 	if (wi_api(g, c)->blocking)
 		return !wi_call_more(g, c)->nwaited;
-	return ns > SLOW_CALL && u && ns > TIMES_LATE * u->ns;
+	if (ns <= SLOW_CALL)
+		return false;
+	u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	return u && ns > TIMES_LATE * u->ns;
 }
 
 static bool

@@ -19,10 +19,11 @@ const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "s
 static bool
 is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 {
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	const struct wi_usual *u;
 
 	if (ns <= LONG_CALL)
 		return false;
+	u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
 	return wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
 }
 
