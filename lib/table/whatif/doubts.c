@@ -306,10 +306,13 @@ bool
 nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 {
 	const struct wi_graph *g = s->g;
+	bool *own = path->unseen ? NULL : nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *own);
+	const bool *unseen = path->unseen ? path->unseen : own;
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
 	bool good = g->nevents > WI_FEW || nsx_large_room(wi_large(g), &s->causes, USUAL_CAUSES * g->nevents + 1);
 
+	good = good && unseen && (!own || nsx_wi_find_unseen(g, own, NULL));
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
@@ -317,7 +320,8 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	}
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		wi_pause(g, i);
-		good = doubts_call(s, i, path->unseen, waits || path->idle > WI_IDLE);
+		good = doubts_call(s, i, unseen, waits || path->idle > WI_IDLE);
 	}
+	nsx_large_free(wi_large(g), own);
 	return good;
 }

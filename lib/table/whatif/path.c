@@ -262,8 +262,10 @@ nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 	if (good)
 		good = walk_all(g, u.until, add, &(struct summing){ g, path });
 	good = good && nsx_wi_host_time(g, u.after, &path->idle, &path->blind);
-	path->unseen = u.after;
-	u.after = NULL;
+	if (g->nevents <= WI_FEW) {
+		path->unseen = u.after;
+		u.after = NULL;
+	}
 	free_unseen(g, &u);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -38,7 +38,7 @@ struct wi_path {
 	double   idle, blind;        /* shares, of nsx_wi_host_time */
 	int64_t *on;                 /* by device of the catalogue */
 	int64_t *names;              /* of operations that compute or copy, by name */
-	bool    *unseen;             /* by call, of nsx_wi_find_unseen; it goes with the graph */
+	bool    *unseen;             /* by call, of nsx_wi_find_unseen; it goes with the graph. NULL: there are many */
 };
 /* NSX_OK or NSX_ERR; free path in both cases. */
 int nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path);
