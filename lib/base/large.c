@@ -232,9 +232,9 @@ map(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 }
 
 static bool
-in_memory(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+in_memory(struct nsx_large *l, struct nsx_large_area *a, size_t bytes, bool zero)
 {
-	void *p = a->p ? realloc(a->p, bytes) : calloc(bytes, 1);
+	void *p = zero ? calloc(bytes, 1) : realloc(a->p, bytes);
 
 	if (!p)
 		return false;
@@ -267,11 +267,12 @@ in_file(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
 	return true;
 }
 
-/* Let an area have that many bytes at least; new ones of an array that had none are 0. */
+/* Let an area have that many bytes at least. zero: it had none, and all are to be 0. */
 static bool
-grow(struct nsx_large *l, struct nsx_large_area *a, size_t bytes)
+grow(struct nsx_large *l, struct nsx_large_area *a, size_t bytes, bool zero)
 {
-	return a->fd < 0 && l->bytes - a->bytes + bytes <= l->limit ? in_memory(l, a, bytes) : in_file(l, a, bytes);
+	return a->fd < 0 && l->bytes - a->bytes + bytes <= l->limit ? in_memory(l, a, bytes, zero)
+	                                                            : in_file(l, a, bytes);
 }
 
 static struct nsx_large_area *
@@ -321,7 +322,7 @@ grow_vector(struct nsx_large *l, void *pp, size_t size, size_t *cap, size_t n, s
 		return false;
 	/* Memory is copied when it grows, files are not. */
 	copied = a->fd < 0 ? (*cap + *cap / 2 + 16) * size : 0;
-	if (want > a->bytes && !grow(l, a, want > copied ? want : copied)) {
+	if (want > a->bytes && !grow(l, a, want > copied ? want : copied, false)) {
 		if (!p)
 			l->areas.n--;
 		return false;
@@ -354,7 +355,7 @@ nsx_large_array(struct nsx_large *l, size_t n, size_t size)
 		return NULL;
 	pthread_mutex_lock(&l->lock);
 	a = add(l);
-	if (a && grow(l, a, n ? n * size : 1))
+	if (a && grow(l, a, n ? n * size : 1, true))
 		p = a->p;
 	else
 		l->areas.n -= a != NULL;

@@ -22,18 +22,14 @@
 
 static inline bool nsx_is_in_reach(int64_t t) { return t >= -NSX_REACH && t <= NSX_REACH; }
 
-static inline bool
-nsx_role_in_reach(const struct nsx_rec *rec, enum nsx_role role)
-{
-	return nsx_is_in_reach(nsx_field_int(rec, role, 0));
-}
-
 /* Whether all times of the record, of host and GPU, are in that range. */
 static inline bool
 nsx_in_reach(const struct nsx_rec *rec)
 {
-	return nsx_role_in_reach(rec, NSX_ROLE_START) && nsx_role_in_reach(rec, NSX_ROLE_DUR)
-	       && nsx_role_in_reach(rec, NSX_ROLE_HOST_START) && nsx_role_in_reach(rec, NSX_ROLE_HOST_DUR);
+	for (uint64_t left = nsx_field_times[rec->kind->id]; left; left &= left - 1)
+		if (!nsx_is_in_reach(nsx_int(rec, __builtin_ctzll(left), 0)))
+			return false;
+	return true;
 }
 
 /* The same of record i of a run. */

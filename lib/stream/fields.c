@@ -12,6 +12,16 @@ const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NROLES + NSX_MAX_COLS] = {
 #undef KIND
 #undef COL
 
+#define IS_TIME(role) ((role) == NSX_ROLE_START || (role) == NSX_ROLE_DUR || (role) == NSX_ROLE_HOST_START \
+	|| (role) == NSX_ROLE_HOST_DUR)
+#define KIND(id, name, meaning) , [NSX_##id] = 0
+#define COL(id, name, type, unit, role, meaning) | (uint64_t)IS_TIME(NSX_ROLE_##role) << NSX_##id##_##name
+const uint64_t nsx_field_times[NSX_NKINDS + 1] = { [NSX_NKINDS] = 0
+#include "stream/kinds.def"
+};
+#undef KIND
+#undef COL
+
 uint64_t
 nsx_field_slots(enum nsx_kind_id kind, uint64_t roles)
 {

@@ -62,6 +62,9 @@ nsx_field(enum nsx_kind_id kind, enum nsx_role role)
 #define NSX_R(role) (1ULL << NSX_ROLE_##role)
 uint64_t nsx_field_slots(enum nsx_kind_id kind, uint64_t roles);
 
+/* The same of START, DUR, HOST_START and HOST_DUR. */
+extern const uint64_t nsx_field_times[NSX_NKINDS + 1];
+
 /* Whether rec has a value in its column of that role. */
 static inline bool
 nsx_field_has(const struct nsx_rec *rec, enum nsx_role role)

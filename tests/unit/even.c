@@ -27,7 +27,7 @@ make(struct wi_graph *g)
 
 	g->pairing.comm.cat.devices.n = DEVICES;
 	for (uint32_t i = 0; i < DEVICES; i++)
-		good &= nsx_vec_push(&g->lanes, ((struct wi_lane){ 0, i, i }));
+		good &= nsx_vec_push(&g->lanes, ((struct wi_lane){ 0, i, i, NSX_NONE }));
 	for (uint32_t i = 0; i <= NAMES; i++)
 		good &= nsx_vec_push(&g->tasks, ((struct wi_task){ .name = i % NAMES, .inst = NSX_NONE, .comm = i == NAMES }));
 	for (int64_t i = 0, t = 0; i < OPS; i++, t += chance(3))

@@ -78,6 +78,9 @@ nsx_pairing_need(const struct nsx_pairing *p, struct nsx_reader *in)
 int
 nsx_pairing_take(struct nsx_pairing *p, const struct nsx_rec *rec)
 {
+	/* Of operations, which are many, only those of communicators tell something. */
+	if (rec->kind->id == NSX_OP && (p->thunks || !nsx_has(rec, NSX_OP_comm_id)))
+		return NSX_OK;
 	if (nsx_comm_take(&p->comm, rec, p->err) != NSX_OK)
 		return NSX_ERR;
 	return p->thunks ? NSX_OK : nsx_nccl_comms_take(&p->nccl.comms, rec, p->err);

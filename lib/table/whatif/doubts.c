@@ -13,7 +13,8 @@ enum {
 	ENDS = 128,           /* the same of operations of a device or a process */
 	LOOK = 16384,         /* of those, if some are left out, this many from the last one are looked at for the last
 	                       * of each lane: what one of them held up is in its lane */
-	BEFORE = 8            /* those of them that ended last before the source */
+	BEFORE = 8,           /* those of them that ended last before the source */
+	USUAL_CAUSES = 4      /* of all events, at most, in most jobs */
 };
 /* Shares of the path from which on a kind of doubt is taken as one of the whole job. */
 static const double some = 0.01;
@@ -87,6 +88,41 @@ add_last(struct wi_spans *s, const uint32_t *ops, size_t n, int64_t to)
 	return true;
 }
 
+/* The first of operations by end that ended after t. Who asks goes on in time, near `at`, the last answer. */
+static size_t
+first_after(const struct wi_graph *g, const uint32_t *ops, size_t n, size_t at, int64_t t)
+{
+	size_t lo = at, hi = at, step;
+
+	if (at < n && g->ops.p[ops[at]].end <= t) {
+		for (step = 1; hi < n && g->ops.p[ops[hi]].end <= t; step *= 2) {
+			lo = hi + 1;
+			hi = n - hi > step ? hi + step : n;
+		}
+	} else {
+		for (step = 1; lo > 0 && g->ops.p[ops[lo - 1]].end > t; step *= 2) {
+			hi = lo - 1;
+			lo = lo > step ? lo - step : 0;
+		}
+	}
+	NSX_BISECT(at, lo, hi, g->ops.p[ops[at]].end > t);
+	return at;
+}
+
+/* Add the ends of n operations, from the one at `from` on each step-th, that began before t. There is room for them. */
+static void
+add_each(struct wi_spans *s, const uint32_t *ops, size_t from, size_t n, ptrdiff_t step, int64_t t)
+{
+	const struct wi_op *all = s->g->ops.p;
+	uint32_t *to = s->causes.p + s->causes.n;
+
+	for (size_t i = from; n > 0; n--, i += (size_t)step) {
+		*to = wi_end(ops[i]);
+		to += all[ops[i]].start < t;
+	}
+	s->causes.n = (size_t)(to - s->causes.p);
+}
+
 /* Operations of a device or a process that ended in (from, to], and began before that, and the last before; if
  * there is no source, some before. *within: how many of the first kind. */
 static bool
@@ -95,22 +131,25 @@ add_ends(struct wi_spans *s, const struct wi_lists *l, size_t of, int64_t from, 
 {
 	const struct wi_graph *g = s->g;
 	const uint32_t *ops = l->at + l->first[of];
-	size_t n = l->first[of + 1] - l->first[of], first, end, step, before = s->causes.n;
-	size_t most = source ? BEFORE : ENDS;
+	size_t n = l->first[of + 1] - l->first[of], before = s->causes.n, most = source ? BEFORE : ENDS;
+	size_t end = first_after(g, ops, n, l->near[of], to), first = first_after(g, ops, n, end, from), step;
 
-	NSX_BISECT(first, 0, n, g->ops.p[ops[first]].end > from);
-	NSX_BISECT(end, first, n, g->ops.p[ops[end]].end > to);
+	end = end < first ? first : end;
+	l->near[of] = (uint32_t)end;
 	step = (end - first) / ENDS + 1;
-	for (size_t i = first; i < end; i += step)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
-			return false;
-	s->sampled |= step > 1;
-	if (step > 1 && !add_last(s, ops + first, end - first, to))
+	if (before >= WI_CAUSES || !nsx_large_room(wi_large(g), &s->causes, 2 * ENDS + 1))
 		return false;
-	*within = (uint32_t)(s->causes.n - before);
-	for (size_t i = first; i-- > 0 && most; most--)
-		if (g->ops.p[ops[i]].start < to && !add_cause(s, wi_end(ops[i])))
+	if (step == 1) {
+		add_each(s, ops, first, end - first, 1, to);
+	} else {
+		add_each(s, ops, first, (end - first + step - 1) / step, (ptrdiff_t)step, to);
+		s->sampled = true;
+		if (!add_last(s, ops + first, end - first, to) || !nsx_large_room(wi_large(g), &s->causes, ENDS + 1))
 			return false;
+	}
+	*within = (uint32_t)(s->causes.n - before);
+	if (first > 0)
+		add_each(s, ops, first - 1, first < most ? first : most, -1, to);
 	return true;
 }
 
@@ -218,12 +257,15 @@ is_late_op(const struct wi_spans *s, const struct wi_op *o, uint32_t edge)
 static bool
 is_slow(const struct wi_graph *g, const struct wi_call *c)
 {
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	const struct wi_usual *u;
 	int64_t ns = c->end - c->start;
 
 	if (wi_api(g, c)->blocking)
 		return !wi_call_more(g, c)->nwaited;
-	return ns > SLOW_CALL && u && ns > TIMES_LATE * u->ns;
+	if (ns <= SLOW_CALL)
+		return false;
+	u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	return u && ns > TIMES_LATE * u->ns;
 }
 
 static bool
@@ -264,11 +306,13 @@ bool
 nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 {
 	const struct wi_graph *g = s->g;
-	bool *unseen = nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *unseen);
+	bool *own = path->unseen ? NULL : nsx_large_array(wi_large(g), g->calls.n + 1, sizeof *own);
+	const bool *unseen = path->unseen ? path->unseen : own;
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
-	bool good = unseen && nsx_wi_find_unseen(g, unseen, NULL);
+	bool good = g->nevents > WI_FEW || nsx_large_room(wi_large(g), &s->causes, USUAL_CAUSES * g->nevents + 1);
 
+	good = good && unseen && (!own || nsx_wi_find_unseen(g, own, NULL));
 	s->streams = (double)path->late > some * all;
 	for (size_t i = 0; i < g->ops.n && good; i++) {
 		wi_pause(g, i);
@@ -278,6 +322,6 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 		wi_pause(g, i);
 		good = doubts_call(s, i, unseen, waits || path->idle > WI_IDLE);
 	}
-	nsx_large_free(wi_large(g), unseen);
+	nsx_large_free(wi_large(g), own);
 	return good;
 }

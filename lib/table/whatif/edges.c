@@ -37,7 +37,7 @@ set_lag(struct wi_edge *x, int64_t lag)
 }
 
 /* Make the lag of one of the last edges longer. */
-static bool
+static inline bool
 add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
 {
 	struct wi_edge *x = &g->edges.p[edge];
@@ -61,7 +61,7 @@ add_to_lag(struct wi_graph *g, uint32_t edge, int64_t ns)
 }
 
 /* An edge to the event being made. */
-static bool
+static inline bool
 add(struct wi_graph *g, uint32_t from, int class, int64_t lag)
 {
 	struct wi_edge x = { .from = from, .class = (unsigned)class & 15 };
@@ -280,7 +280,7 @@ make_leave(struct wi_graph *g, size_t i)
 /* ---- all ---- */
 
 /* Add the edges of an event. */
-static bool
+static inline bool
 make(struct wi_graph *g, uint32_t event)
 {
 	if (wi_is_op(g, event))
@@ -404,15 +404,13 @@ open_event(struct ordering *o, uint32_t event)
 	return true;
 }
 
-/* Put an event behind all its sources. An edge of a cycle is broken: it is turned into one from nothing. */
+/* Visit the sources of the events on the stack. An edge of a cycle is broken: it is turned into one from nothing. */
 static bool
-visit(struct ordering *o, uint32_t event)
+visit_sources(struct ordering *o)
 {
 	struct wi_graph *g = o->g;
 	int64_t cyclic = g->cyclic;
 
-	if (!open_event(o, event))
-		return false;
 	while (o->stack.n) {
 		uint32_t e = o->stack.p[o->stack.n - 1].event, k = o->stack.p[o->stack.n - 1].edge++;
 
@@ -428,6 +426,13 @@ visit(struct ordering *o, uint32_t event)
 		}
 	}
 	return true;
+}
+
+/* Put an event behind all its sources. */
+static inline bool
+visit(struct ordering *o, uint32_t event)
+{
+	return open_event(o, event) && (!o->stack.n || visit_sources(o));
 }
 
 /* An event that waits for what is to come, and when it was. */
@@ -463,6 +468,26 @@ foresee(const struct ordering *o, size_t i)
 		__builtin_prefetch(&o->state[wi_enter(g, g->ops.p[i].call)]);
 }
 
+/* The end of an operation or call that waits for its own start alone, which is in order: its work is all of its
+ * length. */
+static bool
+put_end(struct ordering *o, uint32_t event)
+{
+	struct wi_graph *g = o->g;
+	struct wi_edge *x;
+
+	if (o->state[event] != NEW)
+		return true;
+	o->state[event] = DONE;
+	g->order[o->n++] = event;
+	g->first[event] = (uint32_t)g->edges.n;
+	if (!add(g, event - 1, wi_is_op(g, event) ? WI_DUR : WI_CALL, wi_time(g, event) - wi_time(g, event - 1)))
+		return false;
+	x = &g->edges.p[g->edges.n - 1];
+	x->binds = x->last = true;
+	return true;
+}
+
 /* Make the events, in an order in which sources come first, near that of time; of each the edge with the least slack
  * binds. The residual of a latency is the median of what was left of the slack of those that bind. */
 static bool
@@ -471,7 +496,8 @@ make_all(struct wi_graph *g)
 	struct ordering o = { .g = g, .state = nsx_large_array(&g->large, g->nevents, 1) };
 	NSX_VEC(struct due) dues = { 0 };
 	size_t i = 0, k = 0;
-	bool good = o.state != NULL;
+	bool good = o.state && (g->nevents > WI_FEW
+	                        || nsx_large_room(&g->large, &g->edges, g->nevents + g->nevents / 2));
 
 	while (good && (i < g->ops.n || k < g->calls.n)) {
 		bool call = i == g->ops.n || (k < g->calls.n && g->calls.p[k].start <= g->ops.p[i].start);
@@ -490,7 +516,7 @@ make_all(struct wi_graph *g)
 		wi_pause(g, i + k);
 		good = visit(&o, e);
 		if (!is_awaiting(g, e)) {
-			good = good && visit(&o, e + 1);
+			good = good && put_end(&o, e + 1);
 		} else if ((good = good && nsx_vec_room(&dues, 1))) {
 			due_push(NULL, dues.p, dues.n, (struct due){ wi_time(g, e + 1), e + 1 });
 			dues.n++;

@@ -37,6 +37,9 @@ enum {
 	WI_HANDED   = 5000,     /* ns of work, at least, of a thread that waited for another one */
 	WI_LONG     = 20000,    /* ns: a longer latency is not explained by its edge */
 	WI_LAST     = 16,       /* operations whose calls are being fetched */
+	WI_NAMES    = 1 << 6,
+	WI_DEVICES  = 16,
+	WI_FEW      = 1 << 20,  /* events whose arrays are in memory, where growing is copying: they get room at once */
 	WI_AHEAD    = 24
 };
 
@@ -52,15 +55,19 @@ struct wi_op {
 	bool     bound;                  /* a step begins with it, or the next one does */
 };
 
-/* A CUDA stream of a device, in a report. stream: dense number of (device, stream). */
-struct wi_lane { uint32_t profile, device, stream; };
+/* A CUDA stream of a device, in a report. stream: dense number of (device, stream). task: of its last operation. */
+struct wi_lane { uint32_t profile, device, stream, task; };
 
-/* That of a device's last operation, whose stream has this number in the report. */
-struct wi_last_lane { int64_t stream; uint32_t lane; };
+/* Those of a device's last operations of streams whose numbers in the report differ in their last bits. */
+enum { WI_STREAMS = 4 };
+struct wi_last_lane { struct { int64_t stream; uint32_t lane; } of[WI_STREAMS]; };
+
+/* Where operations of a device of a report, by their numbers, run: in the catalogue. */
+struct wi_where { int64_t profile, device; struct wi_lane lane; bool known; };
 
 /* What operations do. name: in names, of the instruction where there is one; kernel: there, too, of the operation;
- * inst: in the catalogue. */
-struct wi_task { uint32_t name, kernel, inst; bool comm, copy; };
+ * inst: in the catalogue. next: what came next in the stream the last time, NSX_NONE: nothing yet. */
+struct wi_task { uint32_t name, kernel, inst, next; bool comm, copy; };
 
 /* Of operations that communicate, are nodes of a graph, or await others. */
 struct wi_more {
@@ -143,8 +150,10 @@ struct wi_graph {
 	NSX_VEC(struct wi_call_more) call_mores;
 	NSX_VEC(struct wi_lane)     lanes;
 	NSX_VEC(struct wi_last_lane) last_lanes; /* by device */
+	struct wi_where             wheres[WI_DEVICES];   /* by the last bits of the device */
 	NSX_VEC(struct wi_task)     tasks;
 	NSX_VEC(struct wi_api)      apis;
+	uint32_t                    last_apis[WI_NAMES];   /* the last one of names that are alike */
 	NSX_VEC(struct wi_of_thread) of_threads; /* by number of the thread */
 	bool                        numbered;    /* keep op_numbers and call_numbers: numbers in their reports */
 	NSX_VEC(int64_t)            op_numbers, call_numbers;

@@ -71,15 +71,16 @@ sum_gaps(const struct wi_graph *g, struct window *w, const bool *unseen)
 
 	for (size_t i = g->calls.n; i-- > 0;) {
 		const struct wi_call *c = &g->calls.p[i];
-		struct window *of = &w[wi_process_of(g, c)];
+		struct window *of;
 		int64_t from, to;
 
 		wi_pause(g, i);
-		if (!unseen[i] || 2 * of->waits >= of->steps)
+		if (!unseen[i] || c->start - g->calls.p[c->before].end <= WI_LONG_GAP)
 			continue;
+		of = &w[wi_process_of(g, c)];
 		from = nsx_max(g->calls.p[c->before].end, of->from);
 		to = nsx_min(c->start, of->edge);
-		if (c->start - g->calls.p[c->before].end > WI_LONG_GAP && from < to) {
+		if (2 * of->waits < of->steps && from < to) {
 			sum += to - from;
 			of->edge = from;
 		}
@@ -95,11 +96,16 @@ sum_blind(const struct wi_graph *g, struct window *w)
 
 	for (size_t i = 0; i < g->calls.n; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		struct window *of = &w[wi_process_of(g, c)];
-		int64_t from = nsx_max(c->start, of->edge), to = nsx_min(c->end, of->to);
+		struct window *of;
+		int64_t from, to;
 
 		wi_pause(g, i);
-		if (from < to && wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited) {
+		if (!wi_api(g, c)->blocking || wi_call_more(g, c)->nwaited)
+			continue;
+		of = &w[wi_process_of(g, c)];
+		from = nsx_max(c->start, of->edge);
+		to = nsx_min(c->end, of->to);
+		if (from < to) {
 			sum += to - from;
 			of->edge = to;
 		}

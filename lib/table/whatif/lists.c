@@ -64,7 +64,8 @@ list(const struct listing *x, size_t n, struct wi_lists *l)
 static bool
 list_by_end(const struct wi_graph *g, const uint32_t *group, size_t n, struct wi_lists *l)
 {
-	if (!list(&(struct listing){ .g = g, .group = group }, n, l))
+	l->near = calloc(n + 1, sizeof *l->near);
+	if (!l->near || !list(&(struct listing){ .g = g, .group = group }, n, l))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		sort_by_end(g, l->at + l->first[i], l->first[i + 1] - l->first[i]);

@@ -1,6 +1,7 @@
 /* load.c -- what a graph of events is made of: operations, calls and instances of collectives, from the records of a
  * stream. Records refer to others by number; link.c resolves that when all have come. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/num.h"
@@ -11,6 +12,8 @@
 const struct wi_more nsx_wi_no_more = { .bytes = NSX_ABSENT, .group = NSX_ABSENT, .node = NSX_ABSENT, .kind = NSX_NONE,
                                         .instance = NSX_NONE, .item = NSX_NONE };
 const struct wi_call_more nsx_wi_no_call_more = { .from = NSX_NONE, .drained = NSX_NONE };
+
+enum { ROOM = 1 << 17 };   /* operations and calls, at first */
 
 /* ---- reading */
 
@@ -40,11 +43,10 @@ nsx_wi_need(struct wi_graph *g, struct nsx_reader *in)
 	                | NSX_C(OP, graph_node) | NSX_C(OP, execution) | NSX_C(OP, call) | NSX_C(OP, after));
 }
 
-/* Add the numbers that a list has; *n of them from *at. */
+/* Add the numbers that a list has. */
 static int
-take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
+add_numbers(struct wi_graph *g, struct nsx_str list)
 {
-	*at = (uint32_t)g->numbers.n;
 	for (size_t i = 0, k; i < list.len; i = k + 1) {
 		int64_t number;
 
@@ -54,8 +56,19 @@ take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
 		    && !nsx_large_push(&g->large, &g->numbers, number))
 			return nsx_err_nomem(g->err, NULL);
 	}
-	*n = (uint32_t)g->numbers.n - *at;
 	return NSX_OK;
+}
+
+/* The same; *n of them from *at. Most have none. */
+static inline int
+take_numbers(struct wi_graph *g, struct nsx_str list, uint32_t *at, uint32_t *n)
+{
+	int rc;
+
+	*at = (uint32_t)g->numbers.n;
+	rc = list.len ? add_numbers(g, list) : NSX_OK;
+	*n = (uint32_t)g->numbers.n - *at;
+	return rc;
 }
 
 static bool
@@ -65,59 +78,104 @@ intern(struct wi_graph *g, struct nsx_str text, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
-/* What a thread is, and whether this class of its calls tells when it works: those of threads that launch, wait or call
- * events. */
 static bool
-keep_thread(struct wi_graph *g, const struct wi_call *c, uint32_t report, struct nsx_key process)
+is_text(const struct wi_graph *g, uint32_t id, struct nsx_str text)
+{
+	return nsx_str_eq(nsx_intern_str(&g->names, id), text);
+}
+
+/* Whether this class of a thread's calls tells when it works: those of threads that launch, wait or call events. */
+static void
+look_at_work(const struct wi_graph *g, struct wi_of_thread *t, const struct wi_api *api)
 {
 	static const char *const classes[] = { "launch", "graph-launch", "copy", "set", "sync", "event" };
-	const struct wi_api *api = wi_api(g, c);
-	struct wi_of_thread *t;
 
-	while (g->of_threads.n <= c->thread)
-		if (!nsx_vec_push(&g->of_threads, ((struct wi_of_thread){ NSX_NONE, NSX_NONE, false })))
-			return false;
-	t = &g->of_threads.p[c->thread];
-	if (t->process == NSX_NONE)
-		*t = (struct wi_of_thread){ report, nsx_map_get(&g->threads.process_of, process), false };
 	t->works |= api->blocking;
 	for (size_t k = 0; k < sizeof classes / sizeof *classes && !t->works; k++)
-		t->works = nsx_str_eq(nsx_intern_str(&g->names, api->class), nsx_str_c(classes[k]));
-	return true;
+		t->works = is_text(g, api->class, nsx_str_c(classes[k]));
+}
+
+/* Where the kind of call is that had such a name last. Those of CUDA begin alike. */
+static uint32_t *
+last_api(struct wi_graph *g, struct nsx_str name)
+{
+	uint64_t middle = 0, end = 0;
+
+	if (name.len >= sizeof end) {
+		memcpy(&middle, name.ptr + (name.len - sizeof middle) / 2, sizeof middle);
+		memcpy(&end, name.ptr + name.len - sizeof end, sizeof end);
+	}
+	return &g->last_apis[((middle << 1) + end + name.len) * 0x9e3779b97f4a7c15ULL >> 58];
 }
 
 /* The kind of call that a record is; NSX_NONE when out of memory. */
 static uint32_t
 api_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
+	struct nsx_str name = nsx_string(rec, NSX_CALL_name), class = nsx_string(rec, NSX_CALL_class);
 	struct wi_api api = { 0, 0, nsx_int(rec, NSX_CALL_blocking, 0) == 1 };
-	uint32_t at;
+	uint32_t *last = last_api(g, name), at;
+	const struct wi_api *x = *last < g->apis.n ? &g->apis.p[*last] : NULL;
 
-	if (!intern(g, nsx_string(rec, NSX_CALL_name), &api.name)
-	    || !intern(g, nsx_string(rec, NSX_CALL_class), &api.class))
+	if (x && x->blocking == api.blocking && is_text(g, x->name, name) && is_text(g, x->class, class))
+		return *last;
+	if (!intern(g, name, &api.name) || !intern(g, class, &api.class))
 		return NSX_NONE;
 	at = nsx_map_number(&g->api_of, (struct nsx_key){ api.name, (uint64_t)api.class << 1 | api.blocking });
-	return at != NSX_NONE && (at < g->apis.n || nsx_vec_push(&g->apis, api)) ? at : (uint32_t)NSX_NONE;
+	if (at == NSX_NONE || (at == g->apis.n && !nsx_vec_push(&g->apis, api)))
+		return NSX_NONE;
+	return *last = at;
+}
+
+/* The thread of a call, whose number it has; NULL when out of memory. */
+static struct wi_of_thread *
+thread_of(struct wi_graph *g, const struct nsx_rec *rec, uint32_t number)
+{
+	static const struct wi_of_thread no_thread = { NSX_NONE, NSX_NONE, false };
+	struct wi_of_thread *t = number == NSX_NONE || !nsx_vec_reach(&g->of_threads, number, &no_thread) ? NULL
+	                         : &g->of_threads.p[number];
+
+	if (t && t->process == NSX_NONE) {
+		t->profile = nsx_cat_profile(&g->pairing.comm.cat, rec);
+		t->process = nsx_map_get(&g->threads.process_of,
+		                         (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_CALL_profile, 0),
+		                                           (uint64_t)nsx_int(rec, NSX_CALL_pid, 0) });
+	}
+	return t && t->profile != NSX_NONE ? t : NULL;
+}
+
+/* The report of a call of a thread: that of the thread, unless it is absent in one of them. */
+static uint32_t
+report_of(struct wi_graph *g, const struct nsx_rec *rec, const struct wi_of_thread *t)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+
+	return cat->profiles.p[t->profile].number == nsx_int(rec, NSX_CALL_profile, NSX_ABSENT) ? t->profile
+	       : nsx_cat_profile(cat, rec);
 }
 
 static int
 take_call(struct wi_graph *g, const struct nsx_rec *rec)
 {
-	int64_t pid = nsx_int(rec, NSX_CALL_pid, 0), profile = nsx_int(rec, NSX_CALL_profile, 0);
 	int64_t number = nsx_int(rec, NSX_CALL_call, NSX_ABSENT), dur = nsx_int(rec, NSX_CALL_dur, 0);
-	uint32_t report = nsx_cat_profile(&g->pairing.comm.cat, rec), api = api_of(g, rec);
 	struct wi_call_more more = { nsx_int(rec, NSX_CALL_stalled, 0), 0, 0, NSX_NONE, NSX_NONE };
 	struct wi_call c = { .start = nsx_int(rec, NSX_CALL_start, 0), .before = NSX_NONE, .op = NSX_NONE,
 	                     .queue = NSX_NONE, .more = NSX_NONE };
+	struct wi_of_thread *t;
+	uint32_t api, report;
 
-	c.thread = nsx_thread_number(&g->threads, profile, pid, nsx_int(rec, NSX_CALL_tid, 0));
+	c.thread = nsx_thread_number(&g->threads, nsx_int(rec, NSX_CALL_profile, 0), nsx_int(rec, NSX_CALL_pid, 0),
+	                             nsx_int(rec, NSX_CALL_tid, 0));
 	c.end = c.start + (dur > 0 ? dur : 0);
 	g->stalls |= more.stalled > WI_RETURN;
-	if (api == NSX_NONE || c.thread == NSX_NONE || report == NSX_NONE)
+	t = thread_of(g, rec, c.thread);
+	api = t ? api_of(g, rec) : (uint32_t)NSX_NONE;
+	report = t ? report_of(g, rec, t) : (uint32_t)NSX_NONE;
+	if (api == NSX_NONE || report == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	c.api = api & (UINT32_MAX >> 2);
-	if (!keep_thread(g, &c, report, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid }))
-		return nsx_err_nomem(g->err, NULL);
+	if (!t->works)
+		look_at_work(g, t, &g->apis.p[api]);
 	if (take_numbers(g, nsx_string(rec, NSX_CALL_waited), &more.waited, &more.nwaited) != NSX_OK)
 		return NSX_ERR;
 	if (more.stalled > 0 || more.nwaited) {
@@ -163,20 +221,32 @@ pair_inst(struct wi_graph *g, const struct nsx_rec *op, const struct wi_op *o, s
 	return nsx_pairing_add(&g->pairing, &x, ticket);
 }
 
-/* What an operation does; NSX_NONE when out of memory. */
+static bool
+is_copy(struct nsx_str type)
+{
+	return type.len >= 3 && memcmp(type.ptr, "mem", 3) == 0;
+}
+
+/* What an operation of a lane does, most often what followed its last one before; NSX_NONE when out of memory. */
 static uint32_t
-task_of(struct wi_graph *g, const struct nsx_rec *rec)
+task_of(struct wi_graph *g, const struct nsx_rec *rec, struct wi_lane *lane)
 {
 	struct nsx_catalogue *cat = &g->pairing.comm.cat;
 	struct nsx_str kernel = nsx_string(rec, NSX_OP_name), name = kernel, of_inst;
-	struct wi_task t = { .inst = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
-	                     .copy = nsx_str_starts(nsx_string(rec, NSX_OP_type), "mem") };
-	uint32_t at;
+	struct wi_task t = { .inst = NSX_NONE, .next = NSX_NONE, .comm = nsx_cat_communicates(cat, rec),
+	                     .copy = is_copy(nsx_string(rec, NSX_OP_type)) };
+	uint32_t at = lane->task == NSX_NONE ? (uint32_t)NSX_NONE : g->tasks.p[lane->task].next;
+	const struct wi_task *next = at == NSX_NONE ? NULL : &g->tasks.p[at];
 
 	if (nsx_has(rec, NSX_OP_inst)) {
 		t.inst = nsx_cat_inst(cat, rec);
 		if (t.inst == NSX_NONE)
 			return NSX_NONE;
+	}
+	if (next && next->inst == t.inst && next->comm == t.comm && next->copy == t.copy
+	    && is_text(g, next->kernel, kernel))
+		return lane->task = at;
+	if (t.inst != NSX_NONE) {
 		of_inst = nsx_cat_str(cat, cat->insts.p[t.inst].name);
 		name = of_inst.len ? of_inst : name;
 	}
@@ -187,32 +257,56 @@ task_of(struct wi_graph *g, const struct nsx_rec *rec)
 		return NSX_NONE;
 	at = nsx_map_number(&g->task_of, (struct nsx_key){ (uint64_t)t.name << 32 | t.inst,
 	                                                   (uint64_t)t.kernel << 2 | t.comm << 1 | t.copy });
-	return at != NSX_NONE && (at < g->tasks.n || nsx_vec_push(&g->tasks, t)) ? at : (uint32_t)NSX_NONE;
+	if (at == NSX_NONE || (at == g->tasks.n && !nsx_vec_push(&g->tasks, t)))
+		return NSX_NONE;
+	if (lane->task != NSX_NONE)
+		g->tasks.p[lane->task].next = at;
+	return lane->task = at;
 }
 
-/* The stream that it ran in, most often that of its device's operation before; NSX_NONE when out of memory. */
+/* The report and the device of an operation, recalled by the number of the device; NSX_NONE: out of memory. */
+static struct wi_lane
+where(struct wi_graph *g, const struct nsx_rec *rec)
+{
+	struct nsx_catalogue *cat = &g->pairing.comm.cat;
+	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT), device = nsx_int(rec, NSX_OP_device, NSX_ABSENT);
+	struct wi_where *w = &g->wheres[(uint64_t)device % WI_DEVICES];
+
+	if (!w->known || w->profile != profile || w->device != device) {
+		struct wi_lane lane = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE, NSX_NONE };
+
+		*w = (struct wi_where){ profile, device, lane, false };
+		w->known = w->lane.profile != NSX_NONE && w->lane.device != NSX_NONE;
+	}
+	return w->lane;
+}
+
+/* The stream that it ran in, most often that of one of its device's last operations; NSX_NONE when out of memory. */
 static uint32_t
 lane_of(struct wi_graph *g, const struct nsx_rec *rec)
 {
-	struct nsx_catalogue *cat = &g->pairing.comm.cat;
-	struct wi_lane l = { nsx_cat_profile(cat, rec), nsx_cat_device(cat, rec), NSX_NONE };
+	static const struct wi_last_lane none = { { { 0, NSX_NONE }, { 0, NSX_NONE }, { 0, NSX_NONE },
+	                                            { 0, NSX_NONE } } };
+	struct wi_lane l = where(g, rec);
 	int64_t stream = nsx_int(rec, NSX_OP_stream, 0);
+	size_t k = (uint64_t)stream % WI_STREAMS;
 	struct wi_last_lane *last;
 	uint32_t at;
 
-	if (l.profile == NSX_NONE || l.device == NSX_NONE
-	    || !nsx_vec_reach(&g->last_lanes, l.device, &(struct wi_last_lane){ 0, NSX_NONE }))
+	if (l.profile == NSX_NONE || l.device == NSX_NONE || !nsx_vec_reach(&g->last_lanes, l.device, &none))
 		return NSX_NONE;
 	last = &g->last_lanes.p[l.device];
-	if (last->lane != NSX_NONE && last->stream == stream && g->lanes.p[last->lane].profile == l.profile)
-		return last->lane;
+	at = last->of[k].lane;
+	if (at != NSX_NONE && last->of[k].stream == stream && g->lanes.p[at].profile == l.profile)
+		return at;
 	l.stream = nsx_map_number(&g->streams, (struct nsx_key){ l.device, (uint64_t)stream });
 	if (l.stream == NSX_NONE)
 		return NSX_NONE;
 	at = nsx_map_number(&g->lane_of, (struct nsx_key){ l.profile, l.stream });
 	if (at == NSX_NONE || (at == g->lanes.n && !nsx_vec_push(&g->lanes, l)))
 		return NSX_NONE;
-	*last = (struct wi_last_lane){ stream, at };
+	last->of[k].stream = stream;
+	last->of[k].lane = at;
 	return at;
 }
 
@@ -289,7 +383,7 @@ take_op(struct wi_graph *g, const struct nsx_rec *rec)
 	}
 	o.end = o.start + rec->v[NSX_OP_dur].i;
 	o.lane = lane_of(g, rec);
-	o.task = o.lane == NSX_NONE ? (uint32_t)NSX_NONE : task_of(g, rec);
+	o.task = o.lane == NSX_NONE ? (uint32_t)NSX_NONE : task_of(g, rec, &g->lanes.p[o.lane]);
 	if (o.task == NSX_NONE)
 		return nsx_err_nomem(g->err, NULL);
 	if (take_more(g, rec, &o) != NSX_OK)
@@ -368,11 +462,25 @@ static bool
 is_outside(const struct wi_graph *g, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id kind = rec->kind->id;
-	int64_t start = kind == NSX_OP ? nsx_int(rec, NSX_OP_start, NSX_ABSENT)
+	int64_t start = g->from == INT64_MIN && g->to == INT64_MAX ? NSX_ABSENT
+	                : kind == NSX_OP ? nsx_int(rec, NSX_OP_start, NSX_ABSENT)
 	                : kind == NSX_CALL || kind == NSX_OVERHEAD ? nsx_field_int(rec, NSX_ROLE_HOST_START, NSX_ABSENT)
 	                : NSX_ABSENT;
 
 	return start != NSX_ABSENT && (start < g->from || start >= g->to);
+}
+
+/* Before the first record. Room that is not used costs nothing, and arrays are copied as they grow; where memory is
+ * short they are in files, and room is not free. */
+static bool
+begin(struct wi_graph *g)
+{
+	g->pairing.instance = take_instance;
+	g->pairing.state = g;
+	g->pairing.err = g->err;
+	nsx_pairing_begin(&g->pairing);
+	return g->large.limit < WI_MEMORY || (nsx_large_room(&g->large, &g->ops, ROOM)
+	                                      && nsx_large_room(&g->large, &g->calls, ROOM));
 }
 
 int
@@ -381,16 +489,15 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	struct nsx_rec of_all;
 	struct wi_graph *g = graph;
 
-	if (!g->pairing.instance) {
-		g->pairing.instance = take_instance;
-		g->pairing.state = g;
-		g->pairing.err = g->err;
-		nsx_pairing_begin(&g->pairing);
-	}
+	if (!g->pairing.instance && !begin(g))
+		return nsx_err_nomem(g->err, NULL);
 	/* The search for steps counts what is beyond. */
 	if (!nsx_in_reach(rec) || is_outside(g, rec))
 		return NSX_OK;
 	nsx_large_pause(&g->large, g->ops.n + g->calls.n);
+	/* The pairing has no use for what the host did. */
+	if (rec->kind->id == NSX_CALL)
+		return take_call(g, rec);
 	if (rec->kind->id == NSX_OP && may_be_of_all(g, rec)) {
 		of_all = *rec;
 		nsx_set_s(&of_all, NSX_OP_comm_id, NSX_STR("unknown"));
@@ -399,7 +506,6 @@ nsx_wi_take(void *graph, const struct nsx_rec *rec)
 	if (nsx_pairing_take(&g->pairing, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	case NSX_CALL:     return take_call(g, rec);
 	case NSX_OP:       return take_op(g, rec);
 	case NSX_OVERHEAD: return take_overhead(g, rec);
 	default:           return NSX_OK;

@@ -5,26 +5,15 @@
 
 enum { GAPS = 65536 };    /* numbers that may be missing where few have come, in all reports together */
 
-enum { PAGE = 256 };
-
-/* Where a report's number `at` places from its base on is. */
-static uint32_t *
-place(const struct wi_numbers *n, const struct wi_counted *r, struct wi_page *page, uint64_t at)
-{
-	if (page->number != at / PAGE)
-		*page = (struct wi_page){ (uint32_t)(at / PAGE), r->pages.p[at / PAGE] };
-	return &n->at.p[(size_t)page->at * PAGE + at % PAGE];
-}
-
 /* Let the report have places up to that one. */
 static bool
 reach(struct wi_numbers *n, struct nsx_large *large, struct wi_counted *r, uint64_t at)
 {
-	while (r->pages.n <= at / PAGE) {
-		if (!nsx_large_room(large, &n->at, PAGE)
-		    || !nsx_vec_push(&r->pages, (uint32_t)(n->at.n / PAGE)))
+	while (r->pages.n <= at / WI_PAGE) {
+		if (!nsx_large_room(large, &n->at, WI_PAGE)
+		    || !nsx_vec_push(&r->pages, (uint32_t)(n->at.n / WI_PAGE)))
 			return false;
-		for (size_t i = 0; i < PAGE; i++)
+		for (size_t i = 0; i < WI_PAGE; i++)
 			n->at.p[n->at.n++] = NSX_NONE;
 	}
 	n->gaps += at + 1 - r->n;
@@ -33,14 +22,15 @@ reach(struct wi_numbers *n, struct nsx_large *large, struct wi_counted *r, uint6
 }
 
 bool
-nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report, int64_t number, uint32_t index)
+nsx_wi_number_set_far(struct wi_numbers *n, struct nsx_large *large, uint32_t report, int64_t number,
+                      uint32_t index)
 {
 	struct wi_counted *r;
 	uint64_t at;
 	uint32_t *other;
 
 	while (n->reports.n <= report)
-		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ .set = { NSX_NONE, 0 }, .got = { NSX_NONE, 0 } })))
+		if (!nsx_vec_push(&n->reports, ((struct wi_counted){ 0 })))
 			return false;
 	r = &n->reports.p[report];
 	if (!r->n)
@@ -50,7 +40,7 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	if (number >= r->base && (at < r->n || at - r->n < n->set + GAPS - n->gaps)) {
 		if (at >= r->n && !reach(n, large, r, at))
 			return false;
-		other = place(n, r, &r->set, at);
+		other = wi_number_at(n, report, number);
 		n->gaps -= *other == NSX_NONE;
 		n->set++;
 		*other = index;
@@ -60,33 +50,6 @@ nsx_wi_number_set(struct wi_numbers *n, struct nsx_large *large, uint32_t report
 	if (other)
 		*other = index;
 	return other != NULL;
-}
-
-/* The place of a number; NULL: it has none. */
-static uint32_t *
-find(const struct wi_numbers *n, uint32_t report, int64_t number)
-{
-	struct wi_counted *r = report < n->reports.n ? &n->reports.p[report] : NULL;
-	uint64_t at = r ? (uint64_t)number - (uint64_t)r->base : 0;
-
-	return r && number >= r->base && at < r->n ? place(n, r, &r->got, at) : NULL;
-}
-
-uint32_t
-nsx_wi_number_get(const struct wi_numbers *n, uint32_t report, int64_t number)
-{
-	const uint32_t *at = find(n, report, number);
-
-	return at && *at != NSX_NONE ? *at : nsx_map_get(&n->others, (struct nsx_key){ report, (uint64_t)number });
-}
-
-void
-nsx_wi_number_fetch(const struct wi_numbers *n, uint32_t report, int64_t number)
-{
-	const uint32_t *at = find(n, report, number);
-
-	if (at)
-		__builtin_prefetch(at);
 }
 
 void

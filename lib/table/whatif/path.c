@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "base/sort.h"
 
 enum {
 	LONG_CALL = 50000,    /* ns: a call that is longer, and */
@@ -16,31 +15,22 @@ const char *const nsx_wi_part_names[WI_NPARTS] = { "compute", "comm", "copy", "g
 const char *const nsx_wi_class_names[WI_NCLASSES] = { "dur", "rdv", "launch", "stream", "wait", "gap", "call", "sync",
                                                   "queue" };
 
-uint32_t
-nsx_wi_binding(const struct wi_graph *g, uint32_t event)
-{
-	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
-		if (g->edges.p[k].binds)
-			return k;
-	return NSX_NONE;
-}
-
 /* Whether a call took longer than what is known of it explains. */
 static bool
 is_odd(const struct wi_graph *g, const struct wi_call *c, int64_t ns)
 {
-	const struct wi_usual *u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
+	const struct wi_usual *u;
 
 	if (ns <= LONG_CALL)
 		return false;
+	u = nsx_wi_usual_of(&g->usual, wi_api(g, c)->class);
 	return wi_api(g, c)->blocking && !wi_call_more(g, c)->nwaited ? true : u && ns > TIMES_USUAL * u->ns;
 }
 
+/* Of an edge that is ns long. */
 static enum wi_part
-part_of(const struct wi_graph *g, uint32_t event, uint32_t edge)
+part_of(const struct wi_graph *g, uint32_t event, const struct wi_edge *x, int64_t ns)
 {
-	const struct wi_edge *x = &g->edges.p[edge];
-	int64_t ns = wi_time(g, event) - wi_time(g, x->from);
 	const struct wi_op *o = wi_is_op(g, event) ? &g->ops.p[wi_op_of(event)] : NULL;
 	const struct wi_call *c = o ? NULL : &g->calls.p[wi_call_of(g, event)];
 
@@ -71,26 +61,31 @@ struct walk {
 	void      *state;
 	const int64_t *until;    /* by call: up to when the gap before it is unseen (nsx_wi_find_unseen) */
 	uint32_t   event, of;
+	size_t     at;           /* steps that begin before the end of the last hop: nearly so of the next one */
 };
 
 /* Give what an edge owns of each step. */
 static bool
-own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own(struct walk *w, struct wi_hop *hop, int64_t from, int64_t to)
 {
 	const struct wi_graph *g = w->g;
 	const struct wi_step *steps = w->steps;
-	size_t at = (size_t)(steps - g->steps.p), lo;
+	size_t at = (size_t)(steps - g->steps.p), lo = w->at;
 	int64_t least = from < to ? from : to, most = from < to ? to : from;
 
 	/* The last step that begins before the end of it; those before it that it takes part in come after. */
-	NSX_BISECT(lo, 0, w->n, wi_time(g, wi_start(steps[lo].first)) >= most);
+	while (lo < w->n && g->ops.p[steps[lo].first].start < most)
+		lo++;
+	while (lo > 0 && g->ops.p[steps[lo - 1].first].start >= most)
+		lo--;
+	w->at = lo;
 	while (lo-- > 0) {
-		int64_t a = wi_time(g, wi_start(steps[lo].first)), b = wi_time(g, wi_start(steps[lo].next));
+		int64_t a = g->ops.p[steps[lo].first].start, b = g->ops.p[steps[lo].next].start;
 
-		hop.step = (uint32_t)(at + lo);
-		hop.start = clamp(least, a, b);
-		hop.ns = clamp(to, a, b) - clamp(from, a, b);
-		if (hop.ns && !w->hop(w->state, &hop))
+		hop->step = (uint32_t)(at + lo);
+		hop->start = clamp(least, a, b);
+		hop->ns = a <= least && most <= b ? to - from : clamp(to, a, b) - clamp(from, a, b);
+		if (hop->ns && !w->hop(w->state, hop))
 			return false;
 		if (a <= least)
 			break;
@@ -100,15 +95,15 @@ own(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
 
 /* The same, of the gap before a call, of which the host may have waited in the first part. */
 static bool
-own_gap(const struct walk *w, struct wi_hop hop, int64_t from, int64_t to)
+own_gap(struct walk *w, struct wi_hop *hop, int64_t from, int64_t to)
 {
-	int64_t until = w->until[wi_call_of(w->g, hop.event)];
+	int64_t until = w->until[wi_call_of(w->g, hop->event)];
 
 	if (until <= from)
 		return own(w, hop, from, to);
 	if (until < to && !own(w, hop, until, to))
 		return false;
-	hop.part = WI_UNSEEN_PART;
+	hop->part = WI_UNSEEN_PART;
 	return own(w, hop, from, nsx_min(until, to));
 }
 
@@ -119,6 +114,7 @@ walk_begin(const struct wi_graph *g, size_t at, const int64_t *until, wi_hop_fn 
 		          .until = until };
 
 	w.event = w.of = wi_start(w.steps[w.n - 1].next);
+	w.at = w.n;
 	return w;
 }
 
@@ -129,25 +125,29 @@ walk(struct walk *w, int64_t until)
 	const struct wi_graph *g = w->g;
 	int64_t begin = g->ops.p[w->steps->first].start, to;
 
-	while ((to = wi_time(g, w->event)) > begin && to > until) {
+	for (to = wi_time(g, w->event); to > begin && to > until;) {
 		/* What led to a meeting is of the end that came after it. */
 		uint32_t e = w->event, of = w->of = wi_is_meeting(g, e) ? w->of : e;
 		uint32_t k = nsx_wi_binding(g, e);
+		const struct wi_edge *x = k == NSX_NONE ? NULL : &g->edges.p[k];
 		struct wi_hop hop = { .event = of, .edge = k, .on = w->steps->device };
+		int64_t from;
 
-		if (k == NSX_NONE) {
+		if (!x) {
 			hop.part = WI_UNEXPLAINED;
 			w->event = wi_start(w->steps->first);
-			return own(w, hop, begin, to);
+			return own(w, &hop, begin, to);
 		}
-		hop.part = (uint8_t)part_of(g, of, k);
+		from = wi_time(g, x->from);
+		hop.part = (uint8_t)part_of(g, of, x, (of == e ? to : wi_time(g, of)) - from);
 		if (wi_is_op(g, of))
 			hop.on = wi_device(g, &g->ops.p[wi_op_of(of)]);
 		else if (g->calls.p[wi_call_of(g, of)].op != NSX_NONE)
 			hop.on = wi_device(g, &g->ops.p[g->calls.p[wi_call_of(g, of)].op]);
-		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, hop, wi_time(g, g->edges.p[k].from), to))
+		if (!(hop.part == WI_HOST_PART ? own_gap : own)(w, &hop, from, to))
 			return false;
-		w->event = g->edges.p[k].from;
+		w->event = x->from;
+		to = from;
 	}
 	return true;
 }
@@ -262,6 +262,10 @@ nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path)
 	if (good)
 		good = walk_all(g, u.until, add, &(struct summing){ g, path });
 	good = good && nsx_wi_host_time(g, u.after, &path->idle, &path->blind);
+	if (g->nevents <= WI_FEW) {
+		path->unseen = u.after;
+		u.after = NULL;
+	}
 	free_unseen(g, &u);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }

@@ -38,13 +38,22 @@ struct wi_path {
 	double   idle, blind;        /* shares, of nsx_wi_host_time */
 	int64_t *on;                 /* by device of the catalogue */
 	int64_t *names;              /* of operations that compute or copy, by name */
+	bool    *unseen;             /* by call, of nsx_wi_find_unseen; it goes with the graph. NULL: there are many */
 };
 /* NSX_OK or NSX_ERR; free path in both cases. */
 int nsx_wi_find_path(const struct wi_graph *g, struct wi_path *path);
 void nsx_wi_path_free(struct wi_path *path);
 
 /* The edge of an event that binds; NSX_NONE: it has none. */
-uint32_t nsx_wi_binding(const struct wi_graph *g, uint32_t event);
+static inline uint32_t
+nsx_wi_binding(const struct wi_graph *g, uint32_t event)
+{
+	uint32_t k = g->first[event];
+
+	while (k != NSX_NONE && !g->edges.p[k].binds)
+		k = wi_next(g, k);
+	return k;
+}
 
 /* ---- spans.c */
 /* Whether a latency of that class is much longer than usual. */

@@ -112,7 +112,7 @@ struct issues {
 	struct wi_graph *g;
 	struct given    *devices;
 	uint32_t *next;                  /* 1 + the next operation of the same call; NULL: calls have one at most */
-	bool      early;                 /* operations without a call, which were launched before the capture */
+	size_t    early;                 /* how far operations without a call go, launched before the capture */
 	uint32_t *position;              /* of each operation, among the issues of its device; NULL: not needed */
 	struct wi_counts distances;      /* that may be the depth */
 	/* Gets each operation of a call that is an issue of its own, before it is listed. */
@@ -209,7 +209,7 @@ list_early(struct issues *s)
 {
 	const struct wi_graph *g = s->g;
 
-	for (size_t i = 0; i < g->ops.n && s->early; i++) {
+	for (size_t i = 0; i < s->early; i++) {
 		const struct wi_op *o = &g->ops.p[i];
 		struct given *d = &s->devices[wi_device(g, o)];
 
@@ -257,13 +257,19 @@ walk(struct issues *s, bool (*issue)(struct issues *, struct given *, uint32_t))
 	good = list_early(s);
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
+		bool last = i + 1 == g->calls.n || c[1].start != c->start;
 
 		wi_pause(g, i);
+		if (last && !at_once.n && c->op != NSX_NONE && (!s->next || !s->next[c->op])) {
+			/* Most launch one operation. */
+			good = give(s, c->op);
+			continue;
+		}
 		for (uint32_t op = c->op; op != NSX_NONE && good; op = s->next ? s->next[op] - 1 : (uint32_t)NSX_NONE) {
 			sorted &= !at_once.n || op > at_once.p[at_once.n - 1];
 			good = nsx_vec_push(&at_once, op);
 		}
-		if (i + 1 < g->calls.n && c[1].start == c->start)
+		if (!last)
 			continue;
 		if (!sorted)
 			qsort(at_once.p, at_once.n, sizeof *at_once.p, by_number);
@@ -289,7 +295,8 @@ find_issues(struct issues *s)
 		const struct wi_op *o = &g->ops.p[i];
 
 		wi_pause(g, i);
-		s->early |= o->call == NSX_NONE;
+		if (o->call == NSX_NONE)
+			s->early = i + 1;
 		several |= o->call != NSX_NONE && g->calls.p[o->call].op != i;
 		s->devices[wi_device(g, o)].launched |= o->call != NSX_NONE;
 	}

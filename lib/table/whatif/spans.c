@@ -36,11 +36,51 @@ struct ordering {
 	size_t           left;                       /* events that may still be visited in vain */
 };
 
+/* Whether all that may come before an event does; false: somebody has to look. */
+static inline bool
+has_causes(const struct ordering *o, uint32_t event)
+{
+	const struct wi_doubt *d = wi_doubt_of(o->s, event);
+	const uint32_t *causes;
+
+	if (!d)
+		return true;
+	causes = o->s->causes.p + d->first;
+	for (uint32_t k = 0; k < d->n; k++)
+		if (o->state[causes[k]] != DONE)
+			return false;
+	return o->left > 0;
+}
+
+/* The same, and all that must. */
+static bool
+is_ready(const struct ordering *o, uint32_t event)
+{
+	const struct wi_graph *g = o->s->g;
+
+	for (uint32_t k = g->first[event]; k != NSX_NONE; k = wi_next(g, k))
+		if (o->state[g->edges.p[k].from] != DONE)
+			return false;
+	return has_causes(o, event);
+}
+
+static void
+put(struct ordering *o, uint32_t event)
+{
+	o->state[event] = DONE;
+	o->s->order[o->n++] = event;
+}
+
+/* It is put if it is ready, as most are, or on the stack. */
 static bool
 open_event(struct ordering *o, uint32_t event, bool cause)
 {
 	if (o->state[event] != NEW)
 		return true;
+	if (is_ready(o, event)) {
+		put(o, event);
+		return true;
+	}
 	if (!nsx_vec_room(&o->stack, 1))
 		return false;
 	o->state[event] = OPEN;
@@ -111,8 +151,7 @@ visit(struct ordering *o, uint32_t event)
 			continue;
 		}
 		o->s->unordered += lacks_causes(o, &o->stack.p[o->stack.n - 1]);
-		o->state[e] = DONE;
-		o->s->order[o->n++] = e;
+		put(o, e);
 		o->stack.n--;
 	}
 	return true;
@@ -129,8 +168,14 @@ put_in_order(struct wi_spans *s)
 	s->order = nsx_large_array(wi_large(g), g->nevents + 1, sizeof *s->order);
 	good = good && s->order;
 	for (size_t i = 0; i < g->nevents && good; i++) {
+		uint32_t event = g->order[i];
+
 		wi_pause(g, i);
-		good = visit(&o, g->order[i]);
+		/* What must come before it was before it in this order, too. */
+		if (o.state[event] == NEW && has_causes(&o, event))
+			put(&o, event);
+		else
+			good = visit(&o, event);
 	}
 	nsx_large_free(wi_large(g), o.state);
 	free(o.stack.p);
@@ -173,7 +218,9 @@ nsx_wi_spans_free(struct wi_spans *s)
 		nsx_large_free(large, s->places);
 	}
 	free(s->of_device.first);
+	free(s->of_device.near);
 	free(s->of_process.first);
+	free(s->of_process.near);
 	free(s->comm.first);
 	free(s->of_thread.first);
 	free(s->threads);

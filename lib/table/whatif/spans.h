@@ -11,11 +11,12 @@
  * the one that binds; NSX_NONE: it has none. */
 struct wi_doubt { uint32_t event, edge, first, n, within; };
 
-/* No more of them are known. */
-#define WI_CAUSES UINT32_MAX
+/* No more of them are known, but for those of one event. */
+#define WI_CAUSES (UINT32_MAX - 1024)
 
-/* Operations or calls of the i-th of several groups: from first[i] on, up to first[i + 1]. */
-struct wi_lists { uint32_t *first, *at; };
+/* Operations or calls of the i-th of several groups: from first[i] on, up to first[i + 1]. near: of operations by end,
+ * where the last search in them ended. */
+struct wi_lists { uint32_t *first, *at, *near; };
 
 /* {0} is empty. */
 struct wi_spans {
