@@ -74,8 +74,7 @@ class_of(struct nsx_str s)
 		{ "MemPool*", NSX_CALL_ALLOC }, { "MemExport*", NSX_CALL_ALLOC }, { "MemImport*", NSX_CALL_ALLOC },
 		{ "MemRetain*", NSX_CALL_ALLOC }, { "ArrayCreate", NSX_CALL_ALLOC },
 		{ "Module*", NSX_CALL_MODULE }, { "Library*", NSX_CALL_MODULE }, { "Link*", NSX_CALL_MODULE },
-		/* Other calls of that kind look up what is loaded, such as cuKernelGetName. */
-		{ "KernelGetFunction*", NSX_CALL_MODULE },
+		{ "Kernel*", NSX_CALL_MODULE },
 	};
 	struct nsx_str name = stem(s);
 
