@@ -40,7 +40,7 @@ make(struct job *j, uint32_t mixed)
 	g->pairing.comm.cat.devices.n = DEVICES;
 	g->latency[WI_WAIT] = LATENCY;
 	for (uint32_t i = 0; i < DEVICES; i++)
-		good &= nsx_vec_push(&g->lanes, ((struct wi_lane){ 0, i, i }));
+		good &= nsx_vec_push(&g->lanes, ((struct wi_lane){ 0, i, i, NSX_NONE }));
 	for (int64_t i = 0, t = 0; i < OPS; i++, t += chance(8))
 		good &= nsx_vec_push(&g->ops, ((struct wi_op){ .start = t, .end = t + 1 + chance(30),
 		                                               .lane = chance(DEVICES) }));
