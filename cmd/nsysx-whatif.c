@@ -18,7 +18,9 @@ add_change(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_TOOL_STEPS,
-	NSX_OPT_CALL(0, "what", add_change, "CHANGE", "forecast this change; may be repeated [the usual ones]"),
+	NSX_OPT_CALL(0, "what", add_change, "CHANGE",
+	             "forecast this change: faster:ERE=K, limit, copies=K, transfer=K, nowait, even, host=K, api=K, "
+	             "sync=0, gaps=0, profiler=0; may be repeated [the usual ones]"),
 	NSX_OPT_MAYBE(0, "critical", &critical, "BY",
 	              "print the critical path instead: mean, or each step's by part or device, by op or edge [mean]"),
 	NSX_OPT_FLAG(0, "slack", &slack, "print how much longer operations could take instead"),

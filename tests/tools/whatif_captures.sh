@@ -27,7 +27,7 @@ forecast() {
 	sed "s/^/# $1, $3: /" "$T/got"
 }
 
-forecast gemm0 gemm1 "faster:family:gemm=$(factor gemm0 gemm1 gemm),faster:family:attention=$(factor gemm0 gemm1 attention)" 2.5
+forecast gemm0 gemm1 "faster:family:gemm=$(factor gemm0 gemm1 gemm)" 2.5
 forecast prec0 prec1 "faster:family:gemm=$(factor prec0 prec1 gemm)" 1
 forecast jsync0 prec1 host=inf 1
 forecast graph0 graph1 host=inf,api=inf 2.5

@@ -265,11 +265,12 @@ make_leave(struct wi_graph *g, size_t i)
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t op = g->refs.p[more->waited + k];
-		int class = wi_api(g, c)->blocking ? WI_SYNC : WI_QUEUE;
+		/* One that does not block, and waits for what it has not issued itself, waits for room, also where the
+		 * depth of the queue is not known. */
+		int class = wi_api(g, c)->blocking || g->ops.p[op].call == i ? WI_SYNC : WI_QUEUE;
 
 		if (g->ops.p[op].cut)
 			continue;
-		/* A call that does not block waits for room, also where the depth of the queue is not known. */
 		if (!add(g, wi_end(op), class, nsx_min(WI_RETURN, c->end - g->ops.p[op].end)))
 			return false;
 	}

@@ -329,8 +329,7 @@ judge(const struct search *s, const struct sample *x, size_t n, struct verdict *
 				return false;
 			}
 		}
-	*v = (struct verdict){ 
-	                       .device = x->by == DEVICE, .gaps = after.n,
+	*v = (struct verdict){ .device = x->by == DEVICE, .gaps = after.n,
 	                       .often = after.n >= FEW && (turns || read || (double)after.n >= often * (double)n) };
 	if (v->often) {
 		qsort(after.p, after.n, sizeof *after.p, nsx_sort_by_int);
@@ -341,7 +340,7 @@ judge(const struct search *s, const struct sample *x, size_t n, struct verdict *
 		likelier = count / 2 * log((dd + uu + 2 * du + least) / (dd + least));
 		v->accepted = likelier >= sure || (after.p[after.n / 2] < SOON && (likelier >= likely
 		              || (likelier > -alike && dd / count < (double)STEADY * STEADY)));
-		v->read = read && likelier > -sure;
+		v->read = read && likelier > -alike;
 		v->after = after.p[after.n / 2];
 		v->unsure = likelier > -likely;
 		v->spread = dd / count;
@@ -376,7 +375,7 @@ choose(const struct verdict *v, size_t n, bool *doubt)
 	for (size_t i = 0; i < n; i++)
 		if (v[i].accepted)
 			soon = nsx_min(soon, v[i].after);
-	soon = soon > INT64_MAX / FAR ? INT64_MAX : FAR * soon;
+	soon = soon > INT64_MAX / FAR ? INT64_MAX : nsx_max(FAR * soon, SOON);
 	*doubt = false;
 	for (size_t i = 0; i < n; i++) {
 		bool near = v[i].after <= soon;

@@ -1,13 +1,17 @@
 /* unseen.c -- does the host work between two calls, or does it wait for the device in a way that is not recorded? XLA
  * waits for the results of a step in no CUDA call. A host that has launched much, and then sets the pace without calls,
- * is suspect: it need not have been late. That of PyTorch is not: it waits in calls, which are records. */
+ * is suspect: it need not have been late. That of PyTorch is not: it waits in calls, which are records; but for one that
+ * asks again and again whether the device is done. */
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "job/frameworks.h"
 #include "table/whatif/path.h"
 
-enum { LEFT = 50000 };   /* ns of work that devices have left when a gap begins that may be a wait */
+enum {
+	LEFT = 50000,    /* ns of work that devices have left when a gap begins that may be a wait */
+	MANY = 100       /* one kernel in so many tells whose a process is */
+};
 
 /* Whether a kernel, "void at::native::...", is of a framework whose host waits in calls alone. */
 static bool
@@ -19,40 +23,60 @@ is_awaiting(struct nsx_str kernel)
 	return nsx_framework_is(NSX_FRAMEWORK_AWAITS, (struct nsx_str){ kernel.ptr + skip, kernel.len - skip });
 }
 
-/* ends: by process, latest end of what it has launched; awaits: its host waits in calls alone. task: is_awaiting.
- * ops: by call, the end of what it launched. */
-struct search { int64_t *ends, *ops; bool *awaits, *task; };
+/* A process: the latest end of what it has launched, and of how many operations it has launched how many are kernels of
+ * such a framework; xla: some are instructions of programs of XLA, whose host waits in no call. */
+struct process { int64_t end; size_t ops, awaiting; bool xla; };
+
+/* task: is_awaiting; query: by kind of call, it asks whether the device is done; ops: by call, the end of what it
+ * launched. */
+struct search { struct process *processes; int64_t *ops; bool *task, *query; };
 
 static bool
 begin(const struct wi_graph *g, struct search *s)
 {
 	size_t n = g->threads.process_of.n;
 
-	s->ends = malloc((n + 1) * sizeof *s->ends);
-	s->awaits = calloc(n + 1, sizeof *s->awaits);
+	s->processes = calloc(n + 1, sizeof *s->processes);
 	s->task = calloc(g->tasks.n + 1, sizeof *s->task);
+	s->query = calloc(g->apis.n + 1, sizeof *s->query);
 	s->ops = nsx_large_array(wi_large(g), g->calls.n, sizeof *s->ops);
-	if (!s->ends || !s->awaits || !s->task || !s->ops)
+	if (!s->processes || !s->task || !s->query || !s->ops)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		s->ends[i] = INT64_MIN;
+		s->processes[i].end = INT64_MIN;
 	for (size_t i = 0; i < g->tasks.n; i++)
-		s->task[i] = g->tasks.p[i].kernel != NSX_NONE
-		             && is_awaiting(nsx_intern_str(&g->names, g->tasks.p[i].kernel));
+		s->task[i] = is_awaiting(nsx_intern_str(&g->names, g->tasks.p[i].kernel));
+	for (size_t i = 0; i < g->apis.n; i++)
+		s->query[i] = nsx_str_has(nsx_intern_str(&g->names, g->apis.p[i].name), "Query");
 	for (size_t i = 0; i < g->calls.n; i++) {
 		wi_pause(g, i);
 		s->ops[i] = INT64_MIN;
 	}
 	for (size_t i = 0; i < g->ops.n; i++) {
 		const struct wi_op *o = &g->ops.p[i];
+		struct process *of;
 
 		wi_pause(g, i);
 		if (o->call == NSX_NONE)
 			continue;
 		s->ops[o->call] = nsx_max(s->ops[o->call], o->end);
-		s->awaits[wi_process_of(g, &g->calls.p[o->call])] |= s->task[o->task];
+		of = &s->processes[wi_process_of(g, &g->calls.p[o->call])];
+		of->ops++;
+		of->awaiting += s->task[o->task];
+		of->xla |= g->tasks.p[o->task].inst != NSX_NONE;
 	}
 	return true;
+}
+
+/* Whether a wait before the call would be a call: not of a process of XLA, nor between two questions whether the device
+ * is done, for who asks again waits. */
+static bool
+waits_in_calls(const struct wi_graph *g, const struct search *s, const struct wi_call *c)
+{
+	const struct process *of = &s->processes[wi_process_of(g, c)];
+
+	return !of->xla && of->awaiting && of->awaiting >= of->ops / MANY
+	       && !(s->query[c->api] && s->query[g->calls.p[c->before].api]);
 }
 
 bool
@@ -63,20 +87,20 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after, int64_t *until)
 
 	for (size_t i = 0; i < g->calls.n && good; i++) {
 		const struct wi_call *c = &g->calls.p[i];
-		uint32_t process = wi_process_of(g, c);
-		int64_t left = s.ends[process];
+		struct process *of = &s.processes[wi_process_of(g, c)];
+		int64_t left = of->end;
 
 		wi_pause(g, i);
-		after[i] = wi_before(c) != NSX_NONE && left != INT64_MIN && !s.awaits[process]
+		after[i] = wi_before(c) != NSX_NONE && left != INT64_MIN
 		           && wi_call_more(g, c)->from == NSX_NONE && wi_call_more(g, c)->drained == NSX_NONE
-		           && left - g->calls.p[c->before].end >= LEFT;
+		           && left - g->calls.p[c->before].end >= LEFT && !waits_in_calls(g, &s, c);
 		if (until)
 			until[i] = after[i] ? nsx_min(left, c->start) : INT64_MIN;
-		s.ends[process] = nsx_max(left, s.ops[i]);
+		of->end = nsx_max(left, s.ops[i]);
 	}
-	free(s.ends);
-	free(s.awaits);
+	free(s.processes);
 	free(s.task);
+	free(s.query);
 	nsx_large_free(wi_large(g), s.ops);
 	return good;
 }
