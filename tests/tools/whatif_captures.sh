@@ -19,11 +19,14 @@ factor() {
 }
 # forecast BEFORE AFTER CHANGE PERCENT: the forecast is one number, off by at most that much of the period before the change
 forecast() {
-	nsysx-whatif -q --tsv --what "$3" "$real/$1.nsysx" | awk -F'\t' -v true="$(period "$2")" -v most="$4" '
+	if nsysx-whatif -q --tsv --what "$3" "$real/$1.nsysx" | awk -F'\t' -v true="$(period "$2")" -v most="$4" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["what"] != "none" { off = 100 * ($at["predicted"] - true) / $at["period"]; printf "%.3f -> %.3f ms, forecast %.3f, off by %.2f %%\n", $at["period"] / 1e6, true / 1e6, $at["predicted"] / 1e6, off
-			exit !($at["predicted"] > 0 && $at["low"] == $at["high"] && off < most && off > -most) }' >"$T/got"
-	if [ $? = 0 ]; then pass "$1 -> $2"; else fail "$1 -> $2" "$(cat "$T/got")"; fi
+			exit !($at["predicted"] > 0 && $at["low"] == $at["high"] && off < most && off > -most) }' >"$T/got"; then
+		pass "$1 -> $2"
+	else
+		fail "$1 -> $2" "$(cat "$T/got")"
+	fi
 	sed "s/^/# $1, $3: /" "$T/got"
 }
 

@@ -23,8 +23,8 @@ is_awaiting(struct nsx_str kernel)
 	return nsx_framework_is(NSX_FRAMEWORK_AWAITS, (struct nsx_str){ kernel.ptr + skip, kernel.len - skip });
 }
 
-/* A process: the latest end of what it has launched, and of how many operations it has launched how many are kernels of
- * such a framework; xla: some are instructions of programs of XLA, whose host waits in no call. */
+/* A process: the latest end of what it has launched; of how many operations how many are kernels of such a framework;
+ * xla: some are instructions of programs of XLA, whose host waits in no call. */
 struct process { int64_t end; size_t ops, awaiting; bool xla; };
 
 /* task: is_awaiting; query: by kind of call, it asks whether the device is done; ops: by call, the end of what it
@@ -68,8 +68,8 @@ begin(const struct wi_graph *g, struct search *s)
 	return true;
 }
 
-/* Whether a wait before the call would be a call: not of a process of XLA, nor between two questions whether the device
- * is done, for who asks again waits. */
+/* Whether a wait before the call would be a call: not of a process of XLA, nor between two questions whether the
+ * device is done, for who asks again waits. */
 static bool
 waits_in_calls(const struct wi_graph *g, const struct search *s, const struct wi_call *c)
 {
