@@ -1,7 +1,7 @@
 /* unseen.c -- does the host work between two calls, or does it wait for the device in a way that is not recorded? XLA
  * waits for the results of a step in no CUDA call. A host that has launched much, and then sets the pace without calls,
- * is suspect: it need not have been late. That of PyTorch is not: it waits in calls, which are records; but for one that
- * asks again and again whether the device is done. */
+ * is suspect: it need not have been late. That of PyTorch is not: it waits in calls, which are records; but for one
+ * that asks again and again whether the device is done. */
 #include <stdlib.h>
 
 #include "base/num.h"
