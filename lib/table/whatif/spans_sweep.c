@@ -114,11 +114,11 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 /* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
  * are not. Whether any is. */
 WI_INLINE bool
-latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
+latest_own(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
            int64_t *own, bool *gone)
 {
 	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), some = false;
 	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
 	int64_t t = wi_time(g, d->event), base = wi_lag(g, d->edge);
@@ -140,11 +140,11 @@ latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const 
 
 /* The earliest times of an event in doubt without a source: after any of its causes. */
 WI_INLINE void
-sweep_sourceless(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+sweep_sourceless(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
                  int64_t *early)
 {
 	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	int64_t t = wi_time(g, d->event), none[WI_TOGETHER];
 
 	wi_fill(wide, n, INT64_MIN, none);
@@ -159,11 +159,11 @@ sweep_sourceless(bool wide, const struct spanning *x, const struct wi_doubt *d, 
 /* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at
  * the latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
 WI_INLINE void
-sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+sweep_doubt(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
             const int64_t *latest, int64_t *early, int64_t *late)
 {
 	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	int64_t t = wi_time(g, d->event), made[WI_TOGETHER], kept[WI_TOGETHER];
 	const uint32_t *cause = x->s->causes.p + d->first, *within = cause + d->within, *end = cause + d->n;
 	uint32_t source = d->edge == NSX_NONE ? (uint32_t)NSX_NONE : g->edges.p[d->edge].from;
@@ -201,11 +201,11 @@ sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const
 
 /* Both times of an event, from those of what comes before it. */
 WI_INLINE void
-sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
+sweep_event(enum wi_wide wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_doubt *d = wi_doubt_of(x->s, e);
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	int64_t *early = earliest + e * n, *late = latest + e * n;
 
 	if (d) {
@@ -239,7 +239,7 @@ sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, 
 }
 
 WI_INLINE void
-sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
+sweep(enum wi_wide wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 
@@ -252,13 +252,19 @@ sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 static void
 sweep_narrow(const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(false, x, earliest, latest);
+	sweep(WI_NARROW, x, earliest, latest);
 }
 
-WI_WIDE static void
+WI_AVX2 static void
 sweep_wide(const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(true, x, earliest, latest);
+	sweep(WI_WIDE, x, earliest, latest);
+}
+
+WI_AVX2 static void
+sweep_one(const struct spanning *x, int64_t *earliest, int64_t *latest)
+{
+	sweep(WI_ONE, x, earliest, latest);
 }
 
 void
@@ -275,5 +281,9 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 	}
 	if (s->streams)
 		nsx_wi_streams_clear(s, w->n);
-	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(&x, earliest, latest);
+	switch (wi_wide(w->n)) {
+	case WI_NARROW: sweep_narrow(&x, earliest, latest); break;
+	case WI_WIDE: sweep_wide(&x, earliest, latest); break;
+	case WI_ONE: sweep_one(&x, earliest, latest); break;
+	}
 }

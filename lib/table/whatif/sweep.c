@@ -28,7 +28,7 @@ rounded(double x)
 
 /* The work of an operation that may be beside transfers otherwise than it was. */
 WI_INLINE void
-beside(bool wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
+beside(enum wi_wide wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
        const int64_t *from, int64_t *t)
 {
 	const double *now = &s->now[op * w->n], measured = s->measured[op];
@@ -44,10 +44,10 @@ beside(bool wide, const struct wi_together *w, const struct wi_shares *s, size_t
 }
 
 WI_INLINE void
-sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+sweep_all(enum wi_wide wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
 	const struct wi_graph *g = w->g;
-	size_t n = w->n;
+	size_t n = wi_lanes(wide, w->n);
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
@@ -77,19 +77,29 @@ sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares
 static void
 sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(false, w, shares, times);
+	sweep_all(WI_NARROW, w, shares, times);
 }
 
-WI_WIDE static void
+WI_AVX2 static void
 sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(true, w, shares, times);
+	sweep_all(WI_WIDE, w, shares, times);
+}
+
+WI_AVX2 static void
+sweep_one(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+{
+	sweep_all(WI_ONE, w, shares, times);
 }
 
 void
 nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+	switch (wi_wide(w->n)) {
+	case WI_NARROW: sweep_narrow(w, shares, times); break;
+	case WI_WIDE: sweep_wide(w, shares, times); break;
+	case WI_ONE: sweep_one(w, shares, times); break;
+	}
 }
 
 void
@@ -272,7 +282,7 @@ sweep(void *replays, int at)
 		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
 		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
-			wi_raise(false, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
+			wi_raise(WI_NARROW, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
 			         wi_lags(&r->together, e, k, made), wi_lag(g, k), t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);
