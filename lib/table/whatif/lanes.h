@@ -1,7 +1,7 @@
 /* lanes.h -- times of several plans side by side, n of an event, and what is done with all of them. Where n is a
  * multiple of WI_LANES a processor may do several at once: who goes through many events has three copies, one for any
- * n, and two with that processor's instructions, for where there are such (wi_wide): in one n is WI_LANES, as it is where
- * few changes are asked for, and no loop is left.
+ * n, and two with that processor's instructions, for where there are such (wi_wide): in one of these n is WI_LANES, as
+ * it is where few changes are asked for, and no loop is left.
  *
  *   WI_INLINE void go(enum wi_wide wide, ...) { ... wi_raise(wide, n, from, lags, lag, t); ... }
  *   static void go_narrow(...) { go(WI_NARROW, ...); }
@@ -36,7 +36,7 @@ wi_wide(size_t n)
 #endif
 	return !can ? WI_NARROW : n == WI_LANES ? WI_ONE : WI_WIDE;
 }
-/* Those of the copy that is for them: where it is known how many, that is a constant. */
+/* n, which is a constant where that is known. */
 WI_INLINE size_t wi_lanes(enum wi_wide wide, size_t n) { return wide == WI_ONE ? (size_t)WI_LANES : n; }
 
 /* do_: a statement, with the lane i. */

@@ -114,8 +114,8 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 /* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
  * are not. Whether any is. */
 WI_INLINE bool
-latest_own(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
-           int64_t *own, bool *gone)
+latest_own(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags,
+           const int64_t *from, int64_t *own, bool *gone)
 {
 	const struct wi_graph *g = x->w->g;
 	size_t n = wi_lanes(wide, x->w->n);

@@ -28,8 +28,8 @@ rounded(double x)
 
 /* The work of an operation that may be beside transfers otherwise than it was. */
 WI_INLINE void
-beside(enum wi_wide wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
-       const int64_t *from, int64_t *t)
+beside(enum wi_wide wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags,
+       int64_t lag, const int64_t *from, int64_t *t)
 {
 	const double *now = &s->now[op * w->n], measured = s->measured[op];
 	bool other = false;
