@@ -1,12 +1,11 @@
 /* lanes.h -- times of several plans side by side, n of an event, and what is done with all of them. Where n is a
- * multiple of WI_LANES a processor may do several at once: who goes through many events has three copies, one for any
- * n, and two with that processor's instructions, for where there are such (wi_wide): in one of these n is WI_LANES, as
- * it is where few changes are asked for, and no loop is left.
+ * multiple of WI_LANES a processor may do several at once: who goes through many events has a copy for any n, and
+ * copies with that processor's instructions, in which it is a constant how many groups of WI_LANES there are:
  *
- *   WI_INLINE void go(enum wi_wide wide, ...) { ... wi_raise(wide, n, from, lags, lag, t); ... }
- *   static void go_narrow(...) { go(WI_NARROW, ...); }
- *   WI_AVX2 static void go_wide(...) { go(WI_WIDE, ...); }
- *   WI_AVX2 static void go_one(...) { go(WI_ONE, ...); }
+ *   WI_INLINE void go(int wide, ...) { ... wi_raise(wide, n, from, lags, lag, t); ... }
+ *   static void go_narrow(...) { go(0, ...); }
+ *   WI_AVX2 static void go_wide(int wide, ...) { WI_SWITCH(wide, go, ...); }
+ *   void for_any(...) { int wide = wi_wide(n); if (wide) go_wide(wide, ...); else go_narrow(...); }
  */
 #ifndef NSX_TABLE_WHATIF_LANES_H
 #define NSX_TABLE_WHATIF_LANES_H
@@ -15,8 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WI_LANES = 4 };
-enum wi_wide { WI_NARROW, WI_WIDE, WI_ONE };
+enum { WI_LANES = 4, WI_GROUPS = 3 };
 
 #define WI_INLINE static inline __attribute__((always_inline))
 #ifdef __x86_64__
@@ -25,32 +23,36 @@ enum wi_wide { WI_NARROW, WI_WIDE, WI_ONE };
 #define WI_AVX2
 #endif
 
-/* The way for n lanes. */
-static inline enum wi_wide
+/* How many groups of lanes n are that can be done at once, at most WI_GROUPS; 0: they are done one by one. */
+static inline int
 wi_wide(size_t n)
 {
-	bool can = n && n % WI_LANES == 0;
-
 #ifdef __x86_64__
-	can = can && __builtin_cpu_supports("avx2");
+	if (!__builtin_cpu_supports("avx2"))
+		return 0;
 #endif
-	return !can ? WI_NARROW : n == WI_LANES ? WI_ONE : WI_WIDE;
+	return n % WI_LANES || n / WI_LANES > WI_GROUPS ? 0 : (int)(n / WI_LANES);
 }
-/* n, which is a constant where that is known. */
-WI_INLINE size_t wi_lanes(enum wi_wide wide, size_t n) { return wide == WI_ONE ? (size_t)WI_LANES : n; }
+/* n, as a constant where it is known. */
+WI_INLINE size_t wi_lanes(int wide, size_t n) { return wide ? (size_t)(wide * WI_LANES) : n; }
+
+/* Call what is inline with the number of groups as a constant. */
+#define WI_SWITCH(wide, go, ...) \
+	do { \
+		if ((wide) == 1) \
+			go(1, __VA_ARGS__); \
+		else if ((wide) == 2) \
+			go(2, __VA_ARGS__); \
+		else \
+			go(WI_GROUPS, __VA_ARGS__); \
+	} while (0)
 
 /* do_: a statement, with the lane i. */
 #define WI_EACH(wide, n, i, do_) \
 	do { \
-		if ((wide) == WI_ONE) { \
-			for (size_t i = 0; i < WI_LANES; i++) \
+		if (wide) { \
+			for (size_t i = 0; i < (size_t)((wide) * WI_LANES); i++) \
 				do_; \
-		} else if ((wide) == WI_WIDE) { \
-			for (size_t i##_ = 0; i##_ < (n); i##_ += WI_LANES) \
-				for (size_t i##_of = 0; i##_of < WI_LANES; i##_of++) { \
-					size_t i = i##_ + i##_of; \
-					do_; \
-				} \
 		} else { \
 			for (size_t i = 0; i < (n); i++) \
 				do_; \
@@ -58,14 +60,14 @@ WI_INLINE size_t wi_lanes(enum wi_wide wide, size_t n) { return wide == WI_ONE ?
 	} while (0)
 
 WI_INLINE void
-wi_fill(enum wi_wide wide, size_t n, int64_t v, int64_t *t)
+wi_fill(int wide, size_t n, int64_t v, int64_t *t)
 {
 	WI_EACH(wide, n, p, t[p] = v);
 }
 
 /* The times that much after others; lags: each its own, NULL: all the one. */
 WI_INLINE void
-wi_set(enum wi_wide wide, size_t n, const int64_t *restrict from, const int64_t *restrict lags, int64_t lag,
+wi_set(int wide, size_t n, const int64_t *restrict from, const int64_t *restrict lags, int64_t lag,
        int64_t *restrict t)
 {
 	if (lags)
@@ -76,7 +78,7 @@ wi_set(enum wi_wide wide, size_t n, const int64_t *restrict from, const int64_t 
 
 /* Raise times to these. */
 WI_INLINE void
-wi_raise(enum wi_wide wide, size_t n, const int64_t *restrict from, const int64_t *restrict lags, int64_t lag,
+wi_raise(int wide, size_t n, const int64_t *restrict from, const int64_t *restrict lags, int64_t lag,
          int64_t *restrict t)
 {
 	if (lags)
@@ -87,14 +89,14 @@ wi_raise(enum wi_wide wide, size_t n, const int64_t *restrict from, const int64_
 
 /* Raise times to others. */
 WI_INLINE void
-wi_raise_to(enum wi_wide wide, size_t n, const int64_t *restrict to, int64_t *restrict t)
+wi_raise_to(int wide, size_t n, const int64_t *restrict to, int64_t *restrict t)
 {
 	WI_EACH(wide, n, p, t[p] = to[p] > t[p] ? to[p] : t[p]);
 }
 
 /* Lower times to those that much after others, but not below the least. */
 WI_INLINE void
-wi_lower(enum wi_wide wide, size_t n, const int64_t *restrict from, int64_t lag, const int64_t *restrict least,
+wi_lower(int wide, size_t n, const int64_t *restrict from, int64_t lag, const int64_t *restrict least,
          int64_t *restrict t)
 {
 	WI_EACH(wide, n, p, {

@@ -114,7 +114,7 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 /* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
  * are not. Whether any is. */
 WI_INLINE bool
-latest_own(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags,
+latest_own(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags,
            const int64_t *from, int64_t *own, bool *gone)
 {
 	const struct wi_graph *g = x->w->g;
@@ -140,7 +140,7 @@ latest_own(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d
 
 /* The earliest times of an event in doubt without a source: after any of its causes. */
 WI_INLINE void
-sweep_sourceless(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+sweep_sourceless(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
                  int64_t *early)
 {
 	const struct wi_graph *g = x->w->g;
@@ -159,7 +159,7 @@ sweep_sourceless(enum wi_wide wide, const struct spanning *x, const struct wi_do
 /* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at
  * the latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
 WI_INLINE void
-sweep_doubt(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+sweep_doubt(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
             const int64_t *latest, int64_t *early, int64_t *late)
 {
 	const struct wi_graph *g = x->w->g;
@@ -201,7 +201,7 @@ sweep_doubt(enum wi_wide wide, const struct spanning *x, const struct wi_doubt *
 
 /* Both times of an event, from those of what comes before it. */
 WI_INLINE void
-sweep_event(enum wi_wide wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
+sweep_event(int wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_doubt *d = wi_doubt_of(x->s, e);
@@ -239,7 +239,7 @@ sweep_event(enum wi_wide wide, const struct spanning *x, uint32_t e, int64_t *ea
 }
 
 WI_INLINE void
-sweep(enum wi_wide wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
+sweep(int wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 
@@ -252,25 +252,20 @@ sweep(enum wi_wide wide, const struct spanning *x, int64_t *earliest, int64_t *l
 static void
 sweep_narrow(const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(WI_NARROW, x, earliest, latest);
+	sweep(0, x, earliest, latest);
 }
 
 WI_AVX2 static void
-sweep_wide(const struct spanning *x, int64_t *earliest, int64_t *latest)
+sweep_wide(int wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(WI_WIDE, x, earliest, latest);
-}
-
-WI_AVX2 static void
-sweep_one(const struct spanning *x, int64_t *earliest, int64_t *latest)
-{
-	sweep(WI_ONE, x, earliest, latest);
+	WI_SWITCH(wide, sweep, x, earliest, latest);
 }
 
 void
 nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_t *earliest, int64_t *latest)
 {
 	struct spanning x = { .s = s, .w = w };
+	int wide = wi_wide(w->n);
 
 	for (size_t p = 0; p < w->nplans; p++) {
 		x.no_sync[p] = nsx_wi_plan_is(w->plans[p], WI_NO_SYNC);
@@ -281,9 +276,8 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 	}
 	if (s->streams)
 		nsx_wi_streams_clear(s, w->n);
-	switch (wi_wide(w->n)) {
-	case WI_NARROW: sweep_narrow(&x, earliest, latest); break;
-	case WI_WIDE: sweep_wide(&x, earliest, latest); break;
-	case WI_ONE: sweep_one(&x, earliest, latest); break;
-	}
+	if (wide)
+		sweep_wide(wide, &x, earliest, latest);
+	else
+		sweep_narrow(&x, earliest, latest);
 }

@@ -27,7 +27,7 @@ tree_size(size_t n)
 }
 
 WI_INLINE void
-raise(enum wi_wide wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t many)
+raise(int wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t many)
 {
 	wi_raise_to(wide, many, v, tree + i * many);
 	while (n > FANOUT) {
@@ -40,7 +40,7 @@ raise(enum wi_wide wide, int64_t *tree, size_t n, size_t i, const int64_t *v, si
 
 /* Raise v to the largest of those from one to the other. */
 WI_INLINE void
-largest(enum wi_wide wide, const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
+largest(int wide, const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
 {
 	while (from < to) {
 		for (; from < to && (from % FANOUT || n <= FANOUT); from++)
@@ -139,7 +139,7 @@ nsx_wi_streams_clear(const struct wi_spans *s, size_t n)
 }
 
 WI_INLINE void
-end(enum wi_wide wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+end(int wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
@@ -157,7 +157,7 @@ end(enum wi_wide wide, const struct wi_spans *s, size_t op, const int64_t *times
 
 /* Of times where there are none yet, INT64_MIN, nothing comes. */
 WI_INLINE void
-raise_after(enum wi_wide wide, size_t n, const int64_t *after, int64_t lag, int64_t *times)
+raise_after(int wide, size_t n, const int64_t *after, int64_t lag, int64_t *times)
 {
 	WI_EACH(wide, n, p, {
 		int64_t at = after[p] == INT64_MIN ? INT64_MIN : after[p] + lag;
@@ -167,7 +167,7 @@ raise_after(enum wi_wide wide, size_t n, const int64_t *after, int64_t lag, int6
 }
 
 WI_INLINE void
-start(enum wi_wide wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+start(int wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
@@ -193,31 +193,31 @@ start(enum wi_wide wide, const struct wi_spans *s, size_t op, int64_t *times, si
 }
 
 WI_AVX2 static void
-end_wide(const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+end_wide(int wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
 {
-	end(WI_WIDE, s, op, times, n);
+	WI_SWITCH(wide, end, s, op, times, n);
 }
 
 WI_AVX2 static void
-start_wide(const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+start_wide(int wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 {
-	start(WI_WIDE, s, op, times, n);
+	WI_SWITCH(wide, start, s, op, times, n);
 }
 
 void
-nsx_wi_streams_ended(const struct wi_spans *s, enum wi_wide wide, size_t op, const int64_t *times, size_t n)
+nsx_wi_streams_ended(const struct wi_spans *s, int wide, size_t op, const int64_t *times, size_t n)
 {
-	if (wide != WI_NARROW)
-		end_wide(s, op, times, n);
+	if (wide)
+		end_wide(wide, s, op, times, n);
 	else
-		end(WI_NARROW, s, op, times, n);
+		end(0, s, op, times, n);
 }
 
 void
-nsx_wi_streams_raise(const struct wi_spans *s, enum wi_wide wide, size_t op, int64_t *times, size_t n)
+nsx_wi_streams_raise(const struct wi_spans *s, int wide, size_t op, int64_t *times, size_t n)
 {
-	if (wide != WI_NARROW)
-		start_wide(s, op, times, n);
+	if (wide)
+		start_wide(wide, s, op, times, n);
 	else
-		start(WI_NARROW, s, op, times, n);
+		start(0, s, op, times, n);
 }

@@ -43,7 +43,7 @@ keep_lags(struct wi_together *w, uint32_t event, uint32_t edge, uint32_t plans)
 			if (!nsx_large_room(wi_large(w->g), &w->lags, w->n))
 				return false;
 			lags = w->lags.p + w->lags.n;
-			wi_fill(WI_NARROW, w->n, usual, lags);
+			wi_fill(0, w->n, usual, lags);
 			w->lags.n += w->n;
 			w->rows[edge] = (uint32_t)(w->lags.n / w->n);
 		}
