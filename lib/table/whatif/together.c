@@ -88,7 +88,8 @@ nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const stru
 	if (!w->classes || g->nevents > KEPT)
 		return NSX_OK;
 	w->rows = nsx_large_array(wi_large(g), g->edges.n, sizeof *w->rows);
-	good = w->rows && find_touching(w) && keep_all(w);
+	good = w->rows && (g->nevents > WI_FEW || nsx_large_room(wi_large(g), &w->lags, w->n * g->nevents))
+	       && find_touching(w) && keep_all(w);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
