@@ -86,7 +86,7 @@ brute(const struct job *j, uint32_t op, size_t p)
 
 /* Operations start, and have ended then, in a sweep. The number of starts that are wrong. */
 static int64_t
-sweep(struct job *j, size_t n, bool wide)
+sweep(struct job *j, size_t n, int wide)
 {
 	int64_t bad = 0;
 
@@ -132,9 +132,9 @@ main(void)
 		j->g.large.limit = SIZE_MAX;
 		state = 88172645463325252u * (i + 1);
 		ok(make(j, mixed[i]), "a job of which operations are swept over up to %u out of order", mixed[i]);
-		is_int(sweep(j, 1, false), 0, "one plan");
-		is_int(sweep(j, 3, false), 0, "three plans");
-		is_int(sweep(j, MOST, wi_is_wide(MOST)), 0, "plans in lanes");
+		is_int(sweep(j, 1, 0), 0, "one plan");
+		is_int(sweep(j, 3, 0), 0, "three plans");
+		is_int(sweep(j, MOST, wi_wide(MOST)), 0, "plans in lanes");
 		discard(j);
 	}
 	return done();

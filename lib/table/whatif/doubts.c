@@ -310,7 +310,9 @@ nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path)
 	const bool *unseen = path->unseen ? path->unseen : own;
 	double all = (double)path->all;
 	bool waits = (double)path->parts[WI_UNSEEN_PART] > some * all;
-	bool good = g->nevents > WI_FEW || nsx_large_room(wi_large(g), &s->causes, USUAL_CAUSES * g->nevents + 1);
+	bool good = g->nevents > WI_FEW
+	            || (nsx_large_room(wi_large(g), &s->causes, USUAL_CAUSES * g->nevents + 1)
+	                && nsx_large_room(wi_large(g), &s->doubts, g->nevents / 2 + 1));
 
 	good = good && unseen && (!own || nsx_wi_find_unseen(g, own, NULL));
 	s->streams = (double)path->late > some * all;

@@ -71,6 +71,29 @@ put(struct ordering *o, uint32_t event)
 	o->s->order[o->n++] = event;
 }
 
+/* The causes of an event that come after it in this order are none: their times are not known when its own are made. */
+static void
+drop_later(struct ordering *o, uint32_t event)
+{
+	struct wi_spans *s = o->s;
+	const struct wi_doubt *of = wi_doubt_of(s, event);
+	struct wi_doubt *d = of ? &s->doubts.p[of - s->doubts.p] : NULL;
+	uint32_t n = 0, within = 0;
+
+	if (!d)
+		return;
+	for (uint32_t k = 0; k < d->n; k++) {
+		uint32_t cause = s->causes.p[d->first + k];
+
+		if (o->state[cause] != DONE)
+			continue;
+		s->causes.p[d->first + n++] = cause;
+		within += k < d->within;
+	}
+	d->n = n;
+	d->within = within;
+}
+
 /* It is put if it is ready, as most are, or on the stack. */
 static bool
 open_event(struct ordering *o, uint32_t event, bool cause)
@@ -151,6 +174,7 @@ visit(struct ordering *o, uint32_t event)
 			continue;
 		}
 		o->s->unordered += lacks_causes(o, &o->stack.p[o->stack.n - 1]);
+		drop_later(o, e);
 		put(o, e);
 		o->stack.n--;
 	}

@@ -71,9 +71,9 @@ bool nsx_wi_find_doubts(struct wi_spans *s, const struct wi_path *path);
 bool nsx_wi_streams_begin(struct wi_spans *s);
 /* Before a sweep of n plans, whose times the others have. */
 void nsx_wi_streams_clear(const struct wi_spans *s, size_t n);
-/* An operation ends then, in the sweep. wide: wi_is_wide. */
-void nsx_wi_streams_ended(const struct wi_spans *s, bool wide, size_t op, const int64_t *times, size_t n);
+/* An operation ends then, in the sweep. wide: wi_wide. */
+void nsx_wi_streams_ended(const struct wi_spans *s, int wide, size_t op, const int64_t *times, size_t n);
 /* Raise the times of its start to the latest, if it waits for one of those of its device that have ended so far. */
-void nsx_wi_streams_raise(const struct wi_spans *s, bool wide, size_t op, int64_t *times, size_t n);
+void nsx_wi_streams_raise(const struct wi_spans *s, int wide, size_t op, int64_t *times, size_t n);
 
 #endif

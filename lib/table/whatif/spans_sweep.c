@@ -4,8 +4,6 @@
 #include "base/num.h"
 #include "table/whatif/spans.h"
 
-#define UNKNOWN INT64_MIN
-
 /* What of plans matters for events in doubt; of each: a call that waits returns at once; a collective waits for no
  * start of some devices, or of any. */
 struct spanning {
@@ -102,7 +100,7 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 		const int64_t *at = earliest + cause * n;
 		int64_t after = t - wi_time(g, cause);
 
-		for (size_t p = 0; p < n && *at != UNKNOWN; p++) {
+		for (size_t p = 0; p < n; p++) {
 			int64_t time = at[p] + (scaled ? llround((double)after * scale[p]) : after);
 
 			time = time > from[p] ? time : from[p];
@@ -116,11 +114,11 @@ changed_earliest(const struct spanning *x, const struct wi_doubt *d, const int64
 /* The latest times of an event in doubt before its causes are heeded. lags: of its edge. gone: by plan, whether they
  * are not. Whether any is. */
 WI_INLINE bool
-latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags, const int64_t *from,
-           int64_t *own, bool *gone)
+latest_own(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *lags,
+           const int64_t *from, int64_t *own, bool *gone)
 {
 	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	bool starts = wi_is_op(g, d->event) && !wi_is_end(d->event), some = false;
 	bool uncalled = starts && g->ops.p[wi_op_of(d->event)].call == NSX_NONE;
 	int64_t t = wi_time(g, d->event), base = wi_lag(g, d->edge);
@@ -140,63 +138,74 @@ latest_own(bool wide, const struct spanning *x, const struct wi_doubt *d, const 
 	return some;
 }
 
+/* The earliest times of an event in doubt without a source: after any of its causes. */
+WI_INLINE void
+sweep_sourceless(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+                 int64_t *early)
+{
+	const struct wi_graph *g = x->w->g;
+	size_t n = wi_lanes(wide, x->w->n);
+	int64_t t = wi_time(g, d->event), none[WI_TOGETHER];
+
+	wi_fill(wide, n, INT64_MIN, none);
+	wi_fill(wide, n, t, early);
+	for (uint32_t k = d->first; k < d->first + d->n; k++) {
+		uint32_t cause = x->s->causes.p[k];
+
+		wi_lower(wide, n, earliest + cause * n, t - wi_time(g, cause), none, early);
+	}
+}
+
 /* Both times of an event in doubt. At the earliest it waits for that of its causes which a change moves the most, at
  * the latest for each of them: whatever a change makes of the time since its source, that may be waiting. */
 WI_INLINE void
-sweep_doubt(bool wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
+sweep_doubt(int wide, const struct spanning *x, const struct wi_doubt *d, const int64_t *earliest,
             const int64_t *latest, int64_t *early, int64_t *late)
 {
 	const struct wi_graph *g = x->w->g;
-	size_t n = x->w->n;
-	int64_t t = wi_time(g, d->event), most = 0, none[WI_TOGETHER], made[WI_TOGETHER], kept[WI_TOGETHER];
-	const int64_t *from = none, *lags;
-	uint32_t first = d->first, end = first + d->n, early_end = end, late_end = first;
-	bool gone[WI_TOGETHER], some = false;
+	size_t n = wi_lanes(wide, x->w->n);
+	int64_t t = wi_time(g, d->event), made[WI_TOGETHER], kept[WI_TOGETHER];
+	const uint32_t *cause = x->s->causes.p + d->first, *within = cause + d->within, *end = cause + d->n;
+	uint32_t source = d->edge == NSX_NONE ? (uint32_t)NSX_NONE : g->edges.p[d->edge].from;
+	const int64_t *from, *lags;
+	bool gone[WI_TOGETHER], special, some;
 
-	if (d->edge == NSX_NONE) {
-		wi_fill(wide, n, INT64_MIN, none);
-		wi_fill(wide, n, t, early);
+	if (source == NSX_NONE) {
+		sweep_sourceless(wide, x, d, earliest, early);
 		wi_fill(wide, n, t, late);
-	} else {
-		uint32_t source = g->edges.p[d->edge].from;
-
-		lags = wi_lags(x->w, d->event, d->edge, made);
-		from = earliest + source * n;
-		early_end = first + d->within;
-		if (is_special(x, d, lags)) {
-			changed_earliest(x, d, earliest, early);
-			early_end = first;
-		} else {
-			wi_set(wide, n, from, lags, wi_lag(g, d->edge), early);
-		}
-		some = latest_own(wide, x, d, lags, latest + source * n, late, gone);
-		late_end = end;
-		most = t - wi_time(g, source);
-		for (size_t p = 0; p < n && some; p++)
-			kept[p] = late[p];
+		return;
 	}
-	for (uint32_t k = first; k < end; k++) {
-		uint32_t cause = x->s->causes.p[k];
-		int64_t after = t - wi_time(g, cause);
+	from = earliest + source * n;
+	lags = wi_lags(x->w, d->event, d->edge, made);
+	special = is_special(x, d, lags);
+	if (special)
+		changed_earliest(x, d, earliest, early);
+	else
+		wi_set(wide, n, from, lags, wi_lag(g, d->edge), early);
+	some = latest_own(wide, x, d, lags, latest + source * n, late, gone);
+	for (size_t p = 0; p < n && some; p++)
+		kept[p] = late[p];
+	for (; cause < within; cause++) {
+		int64_t after = t - wi_time(g, *cause);
 
-		if (latest[cause * n] == UNKNOWN)
-			continue;
-		if (k < early_end)
-			wi_lower(wide, n, earliest + cause * n, after, from, early);
-		if (k < late_end)
-			wi_raise(wide, n, latest + cause * n, NULL, nsx_min(after, most), late);
+		if (!special)
+			wi_lower(wide, n, earliest + *cause * n, after, from, early);
+		wi_raise(wide, n, latest + *cause * n, NULL, after, late);
 	}
+	/* The others came before the source, and are waited for as it is. */
+	for (int64_t most = t - wi_time(g, source); cause < end; cause++)
+		wi_raise(wide, n, latest + *cause * n, NULL, most, late);
 	for (size_t p = 0; p < n && some; p++)
 		late[p] = gone[p] ? kept[p] : late[p];
 }
 
 /* Both times of an event, from those of what comes before it. */
 WI_INLINE void
-sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
+sweep_event(int wide, const struct spanning *x, uint32_t e, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 	const struct wi_doubt *d = wi_doubt_of(x->s, e);
-	size_t n = x->w->n;
+	size_t n = wi_lanes(wide, x->w->n);
 	int64_t *early = earliest + e * n, *late = latest + e * n;
 
 	if (d) {
@@ -230,7 +239,7 @@ sweep_event(bool wide, const struct spanning *x, uint32_t e, int64_t *earliest, 
 }
 
 WI_INLINE void
-sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
+sweep(int wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
 	const struct wi_graph *g = x->w->g;
 
@@ -243,19 +252,20 @@ sweep(bool wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 static void
 sweep_narrow(const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(false, x, earliest, latest);
+	sweep(0, x, earliest, latest);
 }
 
-WI_WIDE static void
-sweep_wide(const struct spanning *x, int64_t *earliest, int64_t *latest)
+WI_AVX2 static void
+sweep_wide(int wide, const struct spanning *x, int64_t *earliest, int64_t *latest)
 {
-	sweep(true, x, earliest, latest);
+	WI_SWITCH(wide, sweep, x, earliest, latest);
 }
 
 void
 nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_t *earliest, int64_t *latest)
 {
 	struct spanning x = { .s = s, .w = w };
+	int wide = wi_wide(w->n);
 
 	for (size_t p = 0; p < w->nplans; p++) {
 		x.no_sync[p] = nsx_wi_plan_is(w->plans[p], WI_NO_SYNC);
@@ -266,9 +276,8 @@ nsx_wi_spans_sweep(const struct wi_spans *s, const struct wi_together *w, int64_
 	}
 	if (s->streams)
 		nsx_wi_streams_clear(s, w->n);
-	for (size_t i = 0; i < w->g->nevents; i++) {
-		wi_pause(w->g, i);
-		earliest[i * w->n] = latest[i * w->n] = UNKNOWN;
-	}
-	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(&x, earliest, latest);
+	if (wide)
+		sweep_wide(wide, &x, earliest, latest);
+	else
+		sweep_narrow(&x, earliest, latest);
 }

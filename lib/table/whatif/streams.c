@@ -27,7 +27,7 @@ tree_size(size_t n)
 }
 
 WI_INLINE void
-raise(bool wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t many)
+raise(int wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t many)
 {
 	wi_raise_to(wide, many, v, tree + i * many);
 	while (n > FANOUT) {
@@ -40,7 +40,7 @@ raise(bool wide, int64_t *tree, size_t n, size_t i, const int64_t *v, size_t man
 
 /* Raise v to the largest of those from one to the other. */
 WI_INLINE void
-largest(bool wide, const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
+largest(int wide, const int64_t *tree, size_t n, size_t from, size_t to, int64_t *v, size_t many)
 {
 	while (from < to) {
 		for (; from < to && (from % FANOUT || n <= FANOUT); from++)
@@ -139,7 +139,7 @@ nsx_wi_streams_clear(const struct wi_spans *s, size_t n)
 }
 
 WI_INLINE void
-end(bool wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+end(int wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
@@ -157,7 +157,7 @@ end(bool wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t
 
 /* Of times where there are none yet, INT64_MIN, nothing comes. */
 WI_INLINE void
-raise_after(bool wide, size_t n, const int64_t *after, int64_t lag, int64_t *times)
+raise_after(int wide, size_t n, const int64_t *after, int64_t lag, int64_t *times)
 {
 	WI_EACH(wide, n, p, {
 		int64_t at = after[p] == INT64_MIN ? INT64_MIN : after[p] + lag;
@@ -167,7 +167,7 @@ raise_after(bool wide, size_t n, const int64_t *after, int64_t lag, int64_t *tim
 }
 
 WI_INLINE void
-start(bool wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+start(int wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 {
 	const struct wi_graph *g = s->g;
 	const struct wi_op *o = &g->ops.p[op];
@@ -192,32 +192,32 @@ start(bool wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 	raise_after(wide, n, room, o->start, times);
 }
 
-WI_WIDE static void
-end_wide(const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
+WI_AVX2 static void
+end_wide(int wide, const struct wi_spans *s, size_t op, const int64_t *times, size_t n)
 {
-	end(true, s, op, times, n);
+	WI_SWITCH(wide, end, s, op, times, n);
 }
 
-WI_WIDE static void
-start_wide(const struct wi_spans *s, size_t op, int64_t *times, size_t n)
+WI_AVX2 static void
+start_wide(int wide, const struct wi_spans *s, size_t op, int64_t *times, size_t n)
 {
-	start(true, s, op, times, n);
-}
-
-void
-nsx_wi_streams_ended(const struct wi_spans *s, bool wide, size_t op, const int64_t *times, size_t n)
-{
-	if (wide)
-		end_wide(s, op, times, n);
-	else
-		end(false, s, op, times, n);
+	WI_SWITCH(wide, start, s, op, times, n);
 }
 
 void
-nsx_wi_streams_raise(const struct wi_spans *s, bool wide, size_t op, int64_t *times, size_t n)
+nsx_wi_streams_ended(const struct wi_spans *s, int wide, size_t op, const int64_t *times, size_t n)
 {
 	if (wide)
-		start_wide(s, op, times, n);
+		end_wide(wide, s, op, times, n);
 	else
-		start(false, s, op, times, n);
+		end(0, s, op, times, n);
+}
+
+void
+nsx_wi_streams_raise(const struct wi_spans *s, int wide, size_t op, int64_t *times, size_t n)
+{
+	if (wide)
+		start_wide(wide, s, op, times, n);
+	else
+		start(0, s, op, times, n);
 }

@@ -28,26 +28,27 @@ rounded(double x)
 
 /* The work of an operation that may be beside transfers otherwise than it was. */
 WI_INLINE void
-beside(bool wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags, int64_t lag,
-       const int64_t *from, int64_t *t)
+beside(int wide, const struct wi_together *w, const struct wi_shares *s, size_t op, const int64_t *lags,
+       int64_t lag, const int64_t *from, int64_t *t)
 {
-	const double *now = &s->now[op * w->n], measured = s->measured[op];
+	size_t n = wi_lanes(wide, w->n);
+	const double *now = &s->now[op * n], measured = s->measured[op];
 	bool other = false;
 
-	wi_set(wide, w->n, from, lags, lag, t);
-	for (size_t p = 0; p < w->n; p++)
+	wi_set(wide, n, from, lags, lag, t);
+	for (size_t p = 0; p < n; p++)
 		other |= now[p] < measured || now[p] > measured;
-	for (size_t p = 0; p < w->n && other; p++)
+	for (size_t p = 0; p < n && other; p++)
 		if (now[p] < measured || now[p] > measured)
 			t[p] = from[p] + rounded((double)(lags ? lags[p] : lag) * (1 + s->k * now[p])
 			                         / (1 + s->k * measured));
 }
 
 WI_INLINE void
-sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+sweep_all(int wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
 	const struct wi_graph *g = w->g;
-	size_t n = w->n;
+	size_t n = wi_lanes(wide, w->n);
 
 	for (size_t i = 0; i < g->nevents; i++) {
 		uint32_t e = g->order[i], first = g->first[e];
@@ -77,19 +78,24 @@ sweep_all(bool wide, const struct wi_together *w, const struct wi_shares *shares
 static void
 sweep_narrow(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(false, w, shares, times);
+	sweep_all(0, w, shares, times);
 }
 
-WI_WIDE static void
-sweep_wide(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
+WI_AVX2 static void
+sweep_wide(int wide, const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	sweep_all(true, w, shares, times);
+	WI_SWITCH(wide, sweep_all, w, shares, times);
 }
 
 void
 nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times)
 {
-	(wi_is_wide(w->n) ? sweep_wide : sweep_narrow)(w, shares, times);
+	int wide = wi_wide(w->n);
+
+	if (wide)
+		sweep_wide(wide, w, shares, times);
+	else
+		sweep_narrow(w, shares, times);
 }
 
 void
@@ -272,7 +278,7 @@ sweep(void *replays, int at)
 		for (size_t p = 0; p < n; p++)
 			t[p] = measured;
 		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k))
-			wi_raise(false, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
+			wi_raise(0, n, &r->times[r->slots->of[g->edges.p[k].from] * n],
 			         wi_lags(&r->together, e, k, made), wi_lag(g, k), t);
 		if (wi_is_op(g, e) && !wi_is_end(e) && g->ops.p[wi_op_of(e)].bound)
 			put_bounds(r, (uint32_t)wi_op_of(e), t);

@@ -43,7 +43,7 @@ keep_lags(struct wi_together *w, uint32_t event, uint32_t edge, uint32_t plans)
 			if (!nsx_large_room(wi_large(w->g), &w->lags, w->n))
 				return false;
 			lags = w->lags.p + w->lags.n;
-			wi_fill(false, w->n, usual, lags);
+			wi_fill(0, w->n, usual, lags);
 			w->lags.n += w->n;
 			w->rows[edge] = (uint32_t)(w->lags.n / w->n);
 		}
@@ -88,7 +88,8 @@ nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const stru
 	if (!w->classes || g->nevents > KEPT)
 		return NSX_OK;
 	w->rows = nsx_large_array(wi_large(g), g->edges.n, sizeof *w->rows);
-	good = w->rows && find_touching(w) && keep_all(w);
+	good = w->rows && (g->nevents > WI_FEW || nsx_large_room(wi_large(g), &w->lags, w->n * g->nevents))
+	       && find_touching(w) && keep_all(w);
 	return good ? NSX_OK : nsx_err_nomem(g->err, NULL);
 }
 
