@@ -369,24 +369,27 @@ set_from(struct wi_graph *g, uint32_t call, uint32_t from, bool device)
 static size_t
 choose(const struct verdict *v, size_t n, bool *doubt)
 {
-	size_t best = n, device = n;
+	size_t best = n, device = n, most = 0;
 	int64_t soon = INT64_MAX;
 
 	for (size_t i = 0; i < n; i++)
 		if (v[i].accepted)
 			soon = nsx_min(soon, v[i].after);
 	soon = soon > INT64_MAX / FAR ? INT64_MAX : nsx_max(FAR * soon, SOON);
-	*doubt = false;
 	for (size_t i = 0; i < n; i++) {
 		bool near = v[i].after <= soon;
 
-		if (v[i].device)
+		if (v[i].device) {
 			device = i;
-		else if (v[i].accepted && near && (best == n || v[i].spread < v[best].spread))
+			continue;
+		}
+		if (v[i].accepted && near && (best == n || v[i].spread < v[best].spread))
 			best = i;
-		*doubt |= !v[i].device && v[i].often && v[i].unsure && near;
+		if (v[i].often && v[i].unsure && near && v[i].gaps > most)
+			most = v[i].gaps;
 	}
-	if (device < n && v[device].read && (best == n || 2 * v[best].gaps <= v[device].gaps))
+	*doubt = most > 0;
+	if (device < n && v[device].read && 2 * most <= v[device].gaps)
 		return device;
 	return best < n || device == n || !v[device].accepted || v[device].after > soon || *doubt ? best : device;
 }
