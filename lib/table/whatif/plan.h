@@ -85,7 +85,8 @@ struct wi_shares { double k; double *measured, *now; };
 int nsx_wi_even(const struct wi_graph *g, uint32_t **same_of, int64_t **even);
 
 /* ---- sweep.c */
-enum { WI_TOGETHER = 17, WI_AT_ONCE = 12 };   /* plans that can be swept over at once; where all times are kept */
+/* Plans that can be swept over at once; where all times are kept; so few that lanes for more are not worth it. */
+enum { WI_TOGETHER = 17, WI_AT_ONCE = 12, WI_FEW_PLANS = 2 };
 /* Each event that others wait for has a slot, until the last of them is known. {0} is empty. */
 struct wi_slots {
 	const struct wi_graph *g;

@@ -8,11 +8,11 @@
 size_t
 nsx_wi_at_once(const struct wi_graph *g)
 {
-	enum { MANY = 1 << 21, FEW = 2 };   /* times of each kind: 16 MB; plans that are not worth lanes for more */
+	enum { MANY = 1 << 21 };   /* times of each kind: 16 MB */
 	size_t n = MANY / (g->nevents + 1);
 
 	if (n < WI_LANES)
-		return n < 1 ? 1 : n < FEW ? n : FEW;
+		return n < 1 ? 1 : n < WI_FEW_PLANS ? n : WI_FEW_PLANS;
 	return n < WI_AT_ONCE ? n / WI_LANES * WI_LANES : WI_AT_ONCE;
 }
 

@@ -79,11 +79,10 @@ keep_all(struct wi_together *w)
 int
 nsx_wi_together_kept(struct wi_together *w, const struct wi_graph *g, const struct wi_plan *const *plans, size_t n)
 {
-	enum { FEW = 2 };    /* plans that are not worth lanes for more: see nsx_wi_at_once */
 	bool good;
 
 	nsx_wi_together(w, g, plans, n);
-	if (n > FEW)
+	if (n > WI_FEW_PLANS)
 		w->n = (n + WI_LANES - 1) / WI_LANES * WI_LANES;
 	if (!w->classes || g->nevents > KEPT)
 		return NSX_OK;
