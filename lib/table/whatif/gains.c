@@ -249,8 +249,8 @@ nsx_wi_gains(struct wi_gains *w, struct wi_trial *trials, size_t n, bool ranges)
 	const struct wi_graph *g = w->g;
 	int64_t *bounds = malloc((WI_TOGETHER * 2 * g->steps.n + 1) * sizeof *bounds);
 	size_t each = nsx_wi_at_once(g);
-	/* The sweeps for ranges are over all at once, too: one more is less than to replay them. Of a large graph that would
-	 * be times of each event twice. */
+	/* The sweeps for ranges are over all at once, too: one more is less than to replay them. Of a large graph that
+	 * would be times of each event twice. */
 	bool plain = ranges && each == WI_AT_ONCE && n <= each;
 	int rc = bounds ? NSX_OK : nsx_err_nomem(g->err, NULL);
 
