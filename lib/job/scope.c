@@ -482,8 +482,8 @@ nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 	                             .frame = known->frame, .xla = known->xla, .own = known->own };
 
 	r.recorded = known->recorded && r.seq != NSX_ABSENT;
-	/* Also one whose own thread launched nothing: it waited for the engine's. The engine's own ranges, of which a pass
-	 * has as many as nodes, are in its thread. */
+	/* Also one whose own thread launched nothing: it waited for the engine's. The engine's own ranges, of which a
+	 * pass has as many as nodes, are in its thread. */
 	if (known->called && !nsx_backwards_add(&s->backwards, rec))
 		return nsx_err_nomem(s->err, NULL);
 	if (!nsx_has(rec, NSX_RANGE_start))

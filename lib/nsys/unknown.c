@@ -85,7 +85,7 @@ enum { FULL_WAITS = 10 };
 struct full_run { size_t from, to, waits; bool full; };
 
 struct full {
-	struct nsx_sort_key *of;       /* n launches before which the queue was as long as it gets, by thread and start */
+	struct nsx_sort_key *of;       /* n launches that found the queue as long as it gets, by thread and start */
 	size_t               n;
 	struct nsx_sort_key *starts;   /* of the first operations of launches, by group and time; k[2]: time */
 	struct nsx_sort_key *ends;
