@@ -333,8 +333,11 @@ else
 	leave warmup 'no program of XLA'
 fi
 if [ "$comm" ]; then
-	stage overlap 'nsysx-overlap -b' 'there is communication: what of it is hidden'
-	stage collectives 'nsysx-collectives -b' 'there is communication: its instances, and who waits'
+	# Of programs of XLA it was not looked for.
+	there="there is communication"
+	[ -z "$xla" ] || there="programs of XLA may communicate"
+	stage overlap 'nsysx-overlap -b' "$there: what of it is hidden"
+	stage collectives 'nsysx-collectives -b' "$there: its instances, and who waits"
 else
 	leave overlap 'no communication'
 fi

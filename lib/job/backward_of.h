@@ -26,7 +26,8 @@ struct nsx_backwards {
 /* Declare to a reader what the functions below use. */
 void nsx_backwards_need(struct nsx_reader *in);
 
-/* Note a range that is a backward pass. False when out of memory. */
+/* Note a range that a program calls its backward pass, in which its thread may launch nothing. False when out of
+ * memory. */
 bool nsx_backwards_add(struct nsx_backwards *b, const struct nsx_rec *range);
 
 /* Whether an operation was launched in one by another thread. Copies from and to the host are not: other threads

@@ -122,7 +122,7 @@ nsx_phase_of_range(struct nsx_str name, int64_t seq, bool *recorded)
 	*recorded = false;
 	if (nsx_framework_is(NSX_FRAMEWORK_RECOMPUTE, name))
 		return NSX_PHASE_RECOMPUTE;
-	if (nsx_framework_is(NSX_FRAMEWORK_BACKWARD, name))
+	if (nsx_framework_is(NSX_FRAMEWORK_BACKWARD, name) || nsx_framework_is(NSX_FRAMEWORK_BACKWARD_PART, name))
 		return NSX_PHASE_BACKWARD;
 	if (nsx_framework_is(NSX_FRAMEWORK_OPTIMIZER, name))
 		return NSX_PHASE_OPTIMIZER;

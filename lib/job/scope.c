@@ -452,6 +452,7 @@ said_of(struct nsx_scopes *s, const struct nsx_rec *rec)
 	known->runs = runs;
 	known->seq = nsx_name_seq(name);
 	known->own = nsx_phase_of_range(name, 0, &known->recorded);
+	known->called = known->own == NSX_PHASE_BACKWARD && !nsx_framework_is(NSX_FRAMEWORK_BACKWARD_PART, name);
 	text = nsx_name_sizes(name);
 	known->sizes = (uint32_t)text.len;
 	known->sizes_at = text.len ? (uint32_t)(text.ptr - name.ptr) : 0;
@@ -481,10 +482,12 @@ nsx_scopes_range(struct nsx_scopes *s, const struct nsx_rec *rec)
 	                             .frame = known->frame, .xla = known->xla, .own = known->own };
 
 	r.recorded = known->recorded && r.seq != NSX_ABSENT;
+	/* Also one whose own thread launched nothing: it waited for the engine's. The engine's own ranges, of which a
+	 * pass has as many as nodes, are in its thread. */
+	if (known->called && !nsx_backwards_add(&s->backwards, rec))
+		return nsx_err_nomem(s->err, NULL);
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return r.recorded ? take_idle(s, rec, r.seq) : NSX_OK;
-	if (r.own == NSX_PHASE_BACKWARD && !nsx_backwards_add(&s->backwards, rec))
-		return nsx_err_nomem(s->err, NULL);
 	s->any_sizes |= sizes.len > 0;
 	if (sizes.len)
 		r.flops = nsx_operator_flops(nsx_name_key(name), sizes);
@@ -522,8 +525,10 @@ nsx_scopes_op(struct nsx_scopes *s, const struct nsx_rec *op)
 		return nowhere(s);
 	if (at)
 		place = s->ranges.p[at->mark].place;
-	else if (!nsx_has(op, NSX_OP_range) && nsx_backwards_have(&s->backwards, s->cat, op))
+	else if (!nsx_has(op, NSX_OP_range) && nsx_backwards_have(&s->backwards, s->cat, op)) {
 		place.phase = NSX_PHASE_BACKWARD;
+		s->ranges_train = true;
+	}
 	if (place.node == NSX_STACKS_ROOT)
 		place.node = none(s);
 	return place.node == NSX_NONE ? nowhere(s) : place;

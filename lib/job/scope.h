@@ -58,6 +58,7 @@ struct nsx_scope_said {
 	bool           runs;         /* it is of kind op or python */
 	bool           framed;       /* frame is known */
 	bool           recorded;     /* if it has a sequence number, autograd recorded it */
+	bool           called;       /* a program calls its backward pass so */
 	enum nsx_phase own;
 	uint32_t       frame;        /* in names; NSX_NONE: no scope */
 	uint32_t       sizes_at, sizes;   /* where the name has sizes, and how many bytes; 0: none */

@@ -278,7 +278,8 @@ walk_sync(struct walk *w, uint32_t at, uint32_t call)
 	uint32_t device = row ? row->device : w->device;
 	bool good = true;
 
-	/* Some versions write no row for cudaDeviceSynchronize; which device it is for is plain if there is one. */
+	/* Some versions write no row for cudaDeviceSynchronize; which device it is for is plain if the process has
+	 * launched to one so far. */
 	if (role == NSX_CALL_SYNCS_DEVICE) {
 		for (s = device == NSX_NONE ? NSX_NONE : a->first_stream.p[device]; s != NSX_NONE && good;
 		     s = a->streams.p[s].next)

@@ -1,10 +1,12 @@
 /* unknown.c -- overheads whose kind the export does not tell. Some have a name that is the profiler's. One that lies
  * within the first launch of a kernel in its process is loading: CUDA loads the code of a kernel when it is first
- * needed. One within a launch before which as many others had not begun as before any is a wait for a place in the
- * queue, which was full: an Nsight Systems that is older than the driver does not know the kind. What remains is
- * unknown, and no part of the time that it covers is attributed to it. */
+ * needed. One within a launch before which as many others had not begun as before any, and that ends when an operation
+ * does, is a wait for a place in the queue, if there are several: the queue was full. An Nsight Systems that is older
+ * than the driver does not know the kind. What remains is unknown, and no part of the time that it covers is attributed
+ * to it. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 #include "nsys/host.h"
 
@@ -72,19 +74,49 @@ launch_around(const struct nsx_overhead *o, const struct nsx_sort_key *first, si
 
 /* A queue that is full has so many launches at least, and its length varies by so many. */
 enum { FULL_MIN = 500, FULL_VARIES = 4 };
+/* A wait for a place ends when an operation begins or ends: up to so long before, in ns, or after, as clocks differ. */
+enum { ROOM_BEFORE = 100000, ROOM_AFTER = 30000 };
+/* So many waits, between which the queue did not become half empty, show that it was full: before a synchronization it
+ * is as long as it gets in one launch or in a few, which may have an overhead for any reason. */
+enum { FULL_WAITS = 10 };
 
-/* Of n launches by group and time and as many starts of their operations in that order: those of each group that found
- * a full queue, by thread and start, to the beginning of `of`; how many. */
-static size_t
-keep_full(const struct nsx_trace *t, struct nsx_sort_key *of, const struct nsx_sort_key *starts, size_t n)
+/* A time in which the queue of a group (a process on a device) is at least half as long as it gets. from, to: the
+ * group's operations in the lists of starts and of ends. */
+struct full_run { size_t from, to, waits; bool full; };
+
+struct full {
+	struct nsx_sort_key *of;       /* n launches that found the queue as long as it gets, by thread and start */
+	size_t               n;
+	struct nsx_sort_key *starts;   /* of the first operations of launches, by group and time; k[2]: time */
+	struct nsx_sort_key *ends;
+	uint32_t            *run;      /* by issue, if it is one of those of `of` */
+	NSX_VEC(struct full_run) runs;
+};
+
+static void
+full_free(struct full *f)
 {
-	size_t kept = 0;
+	free(f->of);
+	free(f->starts);
+	free(f->ends);
+	free(f->run);
+	free(f->runs.p);
+}
+
+/* Of n launches by group and time in f->of: those of each group before which the queue was longest, by thread and
+ * start, to its beginning. A group has all streams of its device, as the queue of a what-if does: a place in it is one
+ * for any stream. False when out of memory. */
+static bool
+keep_longest(const struct nsx_trace *t, struct full *f, size_t n)
+{
+	struct nsx_sort_key *of = f->of;
 
 	for (size_t i = 0, e; i < n; i = e) {
 		size_t begun = i, most = 0;
+		bool new_run = true;
 
 		for (e = i; e < n && of[e].k[0] == of[i].k[0] && of[e].k[1] == of[i].k[1]; e++) {
-			while (begun < e && starts[begun].k[2] < of[e].k[2])
+			while (begun < e && f->starts[begun].k[2] < of[e].k[2])
 				begun++;
 			/* Its time is not needed any more. */
 			of[e].k[2] = (int64_t)(e - begun);
@@ -93,29 +125,86 @@ keep_full(const struct nsx_trace *t, struct nsx_sort_key *of, const struct nsx_s
 		for (size_t k = i; k < e && most >= FULL_MIN; k++) {
 			const struct nsx_issue *is = &t->issues[of[k].i];
 
+			new_run |= (size_t)of[k].k[2] < most / 2;
 			if ((size_t)of[k].k[2] + FULL_VARIES < most)
 				continue;
-			of[kept++] = (struct nsx_sort_key){ { (int64_t)is->gtid, is->start, is->end }, of[k].i };
+			if (new_run && !nsx_vec_push(&f->runs, ((struct full_run){ i, e, 0, false })))
+				return false;
+			new_run = false;
+			f->run[of[k].i] = (uint32_t)f->runs.n - 1;
+			of[f->n++] = (struct nsx_sort_key){ { (int64_t)is->gtid, is->start, is->end }, of[k].i };
 		}
 	}
-	nsx_sort_keys(of, kept);
-	return kept;
+	nsx_sort_keys(of, f->n);
+	return true;
 }
 
-/* The launches before which the queue of their process on the device was full, each by thread and start, in *n
- * elements: number of the issue. NULL when out of memory. */
-static struct nsx_sort_key *
-full_launches(const struct nsx_trace *t, size_t issues, size_t *n)
+/* Whether one of these times is near the end of the overhead, and not before it began. */
+static bool
+has_near(const struct nsx_sort_key *times, const struct full_run *r, const struct nsx_overhead *o)
 {
-	struct nsx_sort_key *of = malloc((issues + 1) * sizeof *of), *starts = malloc((issues + 1) * sizeof *starts);
-	uint32_t *first = malloc((issues + 1) * sizeof *first);   /* the operation of an issue that begins first */
+	int64_t from = nsx_sub_sat(o->end, ROOM_BEFORE, NULL);
+	size_t lo = r->from, hi = r->to;
 
-	*n = 0;
-	if (!of || !starts || !first) {
-		free(of);
-		free(starts);
+	from = from > o->start ? from : o->start;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (times[mid].k[2] < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < r->to && times[lo].k[2] <= nsx_add_sat(o->end, ROOM_AFTER, NULL);
+}
+
+/* The launch in which the overhead may be a wait for a place in the queue; NSX_NONE: in none. */
+static uint32_t
+wait_around(const struct full *f, const struct nsx_overhead *o)
+{
+	uint32_t launch = launch_around(o, f->of, f->n);
+	const struct full_run *r = launch == NSX_NONE ? NULL : &f->runs.p[f->run[launch]];
+
+	return r && (has_near(f->ends, r, o) || has_near(f->starts, r, o)) ? launch : (uint32_t)NSX_NONE;
+}
+
+/* Which groups had a full queue: those with a run that has enough waits. */
+static void
+judge_runs(const struct nsx_trace *t, struct full *f, const struct nsx_sort_key *first, size_t nfirst)
+{
+	for (uint32_t i = 0; i < t->noverheads; i++) {
+		const struct nsx_overhead *o = &t->overheads[i];
+		uint32_t launch;
+
+		if (o->class == NSX_OVERHEAD_UNKNOWN && launch_around(o, first, nfirst) == NSX_NONE
+		    && (launch = wait_around(f, o)) != NSX_NONE)
+			f->runs.p[f->run[launch]].waits++;
+	}
+	for (size_t i = 0, e; i < f->runs.n; i = e) {
+		bool full = false;
+
+		for (e = i; e < f->runs.n && f->runs.p[e].from == f->runs.p[i].from; e++)
+			full |= f->runs.p[e].waits >= FULL_WAITS;
+		for (size_t k = i; k < e; k++)
+			f->runs.p[k].full = full;
+	}
+}
+
+/* The launches before which the queue of their process on the device was as long as it gets. False when out of
+ * memory. */
+static bool
+longest_queues(const struct nsx_trace *t, size_t issues, struct full *f)
+{
+	uint32_t *first = malloc((issues + 1) * sizeof *first);   /* the operation of an issue that begins first */
+	size_t n = 0;
+
+	f->of = malloc((issues + 1) * sizeof *f->of);
+	f->starts = malloc((issues + 1) * sizeof *f->starts);
+	f->ends = malloc((issues + 1) * sizeof *f->ends);
+	f->run = malloc((issues + 1) * sizeof *f->run);
+	if (!first || !f->of || !f->starts || !f->ends || !f->run) {
 		free(first);
-		return NULL;
+		return false;
 	}
 	for (size_t i = 0; i < issues; i++)
 		first[i] = NSX_NONE;
@@ -132,45 +221,61 @@ full_launches(const struct nsx_trace *t, size_t issues, size_t *n)
 
 		if (!op)
 			continue;
-		of[*n] = (struct nsx_sort_key){ { process, op->device, t->issues[i].start }, i };
-		starts[(*n)++] = (struct nsx_sort_key){ { process, op->device, op->start }, i };
+		f->of[n] = (struct nsx_sort_key){ { process, op->device, t->issues[i].start }, i };
+		f->starts[n] = (struct nsx_sort_key){ { process, op->device, op->start }, i };
+		f->ends[n++] = (struct nsx_sort_key){ { process, op->device, op->end }, i };
 	}
-	nsx_sort_keys(of, *n);
-	nsx_sort_keys(starts, *n);
-	*n = keep_full(t, of, starts, *n);
-	free(starts);
 	free(first);
-	return of;
+	nsx_sort_keys(f->of, n);
+	nsx_sort_keys(f->starts, n);
+	nsx_sort_keys(f->ends, n);
+	return keep_longest(t, f, n);
+}
+
+/* What is needed to judge overheads by the launches that they are in: made once there is such an overhead. False when
+ * out of memory. */
+static bool
+prepare(struct nsx_loader *l, struct nsx_sort_key **first, size_t *n, struct full *f)
+{
+	if (*first)
+		return true;
+	*first = first_launches(l->t, n);
+	if (!*first || !longest_queues(l->t, l->launches ? l->launches->list.n : 0, f))
+		return false;
+	judge_runs(l->t, f, *first, *n);
+	return true;
 }
 
 int
 nsx_host_judge_unknown(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
-	struct nsx_sort_key *first = NULL, *full = NULL;
+	struct nsx_sort_key *first = NULL;
+	struct full full = { 0 };
 	uint64_t loading = 0, queued = 0, unknown = 0;
-	size_t n = 0, nfull = 0;
+	size_t n = 0;
 	bool good = true;
 
+	for (uint32_t i = 0; i < t->noverheads; i++) {
+		struct nsx_overhead *o = &t->overheads[i];
+
+		if (o->class == NSX_OVERHEAD_UNKNOWN && o->name != NSX_NONE
+		    && is_profiler(nsx_intern_str(&t->names, o->name)))
+			o->class = NSX_OVERHEAD_PROFILER;
+	}
 	for (uint32_t i = 0; i < t->noverheads && good; i++) {
 		struct nsx_overhead *o = &t->overheads[i];
 		uint32_t launch;
 
 		if (o->class != NSX_OVERHEAD_UNKNOWN)
 			continue;
-		if (o->name != NSX_NONE && is_profiler(nsx_intern_str(&t->names, o->name))) {
-			o->class = NSX_OVERHEAD_PROFILER;
-			continue;
-		}
-		first = first ? first : first_launches(t, &n);
-		full = full ? full : full_launches(t, l->launches ? l->launches->list.n : 0, &nfull);
-		good = first && full;
+		good = prepare(l, &first, &n, &full);
 		if (!good)
 			break;
 		if ((launch = launch_around(o, first, n)) != NSX_NONE) {
 			o->class = NSX_OVERHEAD_LOADING;
 			loading++;
-		} else if ((launch = launch_around(o, full, nfull)) != NSX_NONE) {
+		} else if ((launch = wait_around(&full, o)) != NSX_NONE && full.runs.p[full.run[launch]].full) {
 			o->class = NSX_OVERHEAD_QUEUE_FULL;
 			queued++;
 		} else {
@@ -180,10 +285,10 @@ nsx_host_judge_unknown(struct nsx_loader *l)
 		good = nsx_vec_push(&l->host->judged, ((struct nsx_judged){ launch, o->start, o->end, o->class }));
 	}
 	free(first);
-	free(full);
+	full_free(&full);
 	if (!good)
 		return nsx_load_nomem(l);
-	/* An export that has these would have others, too. */
+	/* An export that has these would have others, too: of a launch without one it is known that it did not wait. */
 	t->losses_known |= queued > 0;
 	nsx_load_diag(l, NSX_INFO, loading,
 	              "overheads of an unknown type within the first launch of a kernel: they count as loading its "

@@ -249,7 +249,11 @@ take_copy(struct copies *f, const struct nsx_event *e, bool set, struct device *
 	r->count++;
 	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
 	r->time = nsx_add_sat(r->time, end - start, &f->clipped);
-	r->host = nsx_add_sat(r->host, nsx_int(op, NSX_OP_host_dur, 0), &f->clipped);
+	/* Once for a call, which may copy several times. That of a graph's launch does not copy. */
+	if (!nsx_has(op, NSX_OP_graph_node) && (!call || call->mark == NSX_NONE))
+		r->host = nsx_add_sat(r->host, nsx_int(op, NSX_OP_host_dur, 0), &f->clipped);
+	if (call)
+		call->mark = 0;
 	struct running_copy run = { at, end, { 0 } };
 
 	if (d->busy.any)

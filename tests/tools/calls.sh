@@ -108,6 +108,22 @@ overheads of an unknown type within launches that found the queue full: they cou
 overheads of an unknown type: without a class 1
 END
 )"
+sqlite3 "$T/queued.sqlite" 'UPDATE PROFILER_OVERHEAD SET end = start + (end - start) / 2'
+equal 'overheads that end where no operation begins or ends are no waits' \
+	"$(nsysx-extract -q -a "$T/queued.sqlite" | columns overhead class | sort | uniq -c | awk '{ print $2, $1 }')" '- 21'
+# 12 steps of 700 launches, each 2 us after the one before; kernels of 9.9 us begin 10 us apart, so 559 wait before the last launch of each step, which
+# has an overhead. The next step begins when all have ended.
+sqlite3 "$T/queued.sqlite" <<'END'
+DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM PROFILER_OVERHEAD;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 12 * 700 - 1)
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i / 700 * 10000000 + i % 700 * 2000, i / 700 * 10000000 + i % 700 * 2000 + 1500, 0, 281474976710656+1677721600+100, i, 1, 0, NULL FROM n;
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT correlationId / 700 * 10000000 + 3000 + correlationId % 700 * 10000,
+	correlationId / 700 * 10000000 + 12900 + correlationId % 700 * 10000, 0, 1, 7, correlationId, 281474976710656+1677721600, 2, 2, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+INSERT INTO PROFILER_OVERHEAD SELECT start + 100, start + 1400, globalTid, 3, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId % 700 = 699;
+END
+nsysx-extract -q -a "$T/queued.sqlite" >"$T/queued"
+equal 'the last launches of steps that end with a synchronization found no full queue' "$(columns overhead class <"$T/queued" | sort | uniq -c | awk '{ print $2, $1 }')" '- 12'
+equal '... and how long calls have stalled is not known' "$(columns call stalled <"$T/queued" | sort -u)" -
 equal 'what holds less is no queue' "$(queued 450)" '- 21'
 equal '... and how long calls have stalled is not known' "$(columns call stalled <"$T/queued" | sort -u)" -
 

@@ -525,6 +525,20 @@ held() {
 }
 equal 'copies of pageable memory that hold the host in their calls' "$(held 51)" 'in their calls the host 153 ns'
 equal '... or do not' "$(held 50)" ''
+# together ITEM: the same of three copies that one call of 160 ns makes. ITEM: what else their records say.
+together() {
+	stream together <<END_STREAM
+device device=0 last=2000
+call call=1 start=0 dur=160 name=cudaMemcpyBatchAsync class=copy ops=3
+op type=memcpy name=h2d src=pageable dst=device bytes=600000 start=200 dur=60 call=1 tid=1 host_start=0 host_dur=160 ${1-}
+op type=memcpy name=h2d src=pageable dst=device bytes=600000 start=300 dur=60 call=1 tid=1 host_start=0 host_dur=160 ${1-}
+op type=memcpy name=h2d src=pageable dst=device bytes=1800000 start=400 dur=180 call=1 tid=1 host_start=0 host_dur=160 ${1-}
+op name=gemm start=600 dur=1400
+END_STREAM
+	nsysx-diagnose -q --tsv --min 0 "$T/together" | awk -F'\t' '$2 == "copies" { print $5 }' | grep -o 'GB/s.*'
+}
+equal '... in one call, once' "$(together)" 'GB/s, and in their calls the host 160 ns'
+equal '... but not in the launch of a graph, which does not copy' "$(together graph_node=1)" 'GB/s'
 # launching N LONG: three steps, each with N launches 300 ns apart, LONG more in the middle. A kernel takes 100, its call 50, so that the host is in its range
 # for 150 before each but the first, which comes 1149 after the last one of the step before, and 1 behind its range.
 launching() {

@@ -247,6 +247,30 @@ equal 'passes that a program names, launched by whichever thread' "$(nsysx-summa
 	"phase count total,forward 4 40,backward 12 $((4 * 48)),recompute 4 28,optimizer 4 80,unknown 12 $((4 * 103)),"
 sed 's/	backward	/	loss	/' "$T/named" >"$T/unnamed"
 equal '... if they are named' "$(nsysx-summary -q --tsv --by phase "$T/unnamed" | cut -f 1-3 | grep -c backward)" 0
+# The thread that waits in the range launches nothing in it: one of the forward pass, then 40 and 100 of thread 2, which has ranges of 70 nodes before these.
+{
+	cat <<'END'
+#device device:i profile:i name:s pid:i
+device 0 0 X 1
+#range profile:i range:i parent:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i tid:i host_start:i
+range 0 1 - 1 1 step~0 250 300 0 898
+range 0 2 1 1 1 forward 250 10 1 9
+range 0 3 1 1 1 backward - - 20 800
+END
+	i=0
+	while [ $i -lt 70 ]; do
+		echo "range 0 $((i + 10)) - 1 2 autograd::engine::evaluate_function:~MulBackward0 263 1 $((22 + i)) 1"
+		i=$((i + 1))
+	done
+	echo 'op 0 1 kernel 0 k 250 10 2 1 2'
+	echo 'op 0 2 kernel 0 k 263 40 - 2 22'
+	echo 'op 0 3 kernel 0 k 303 100 - 2 500'
+} | stream '~' >"$T/waits"
+equal 'a backward pass whose own thread launches nothing' "$(nsysx-summary -q --tsv --by phase "$T/waits" | cut -f 1-3 | tr '\t\n' ' ,')" \
+	'phase count total,forward 1 10,backward 2 140,'
+equal '... in a range of a framework' "$(sed 's/	backward	/	DeepSpeedEngine.backward	/' "$T/waits" | nsysx-summary -q --tsv --by phase | cut -f 1-3 | tr '\t\n' ' ,')" \
+	'phase count total,forward 1 10,backward 2 140,'
 # Work by the sizes of inputs: 2 x 4 x 16 x 8 of a product in bf16, counted once however many kernels it has; attention; a product in f32 whose sizes
 # the source has apart from the name; what has no sizes is not known, nor is then the share of a peak. 264 multiprocessors at 1 GHz: peaks are given.
 stream '~' >"$T/sized" <<'END'

@@ -30,6 +30,8 @@ try() {
 }
 try '--processes 2 --devices 2 --steps 5' 'align warmup overlap collectives steps idle'
 try '--processes 1 --steps 5' 'warmup overlap collectives steps idle'
+equal '... of one device: what is run for communication does not say that there is any' "$(with_exports job nsysx-prepare -o made | grep -e '^  nsysx-overlap' -e '^  nsysx-coll')" \
+	"$(printf '%s\n' '  nsysx-overlap      programs of XLA may communicate: what of it is hidden' '  nsysx-collectives  programs of XLA may communicate: its instances, and who waits')"
 try '--torch --processes 2 --steps 8' 'align overlap collectives steps idle'
 try '--torch --processes 1 --steps 8' 'steps idle'
 try '--torch=vllm --processes 2 --steps 12' 'align overlap collectives steps idle'
