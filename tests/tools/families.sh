@@ -188,6 +188,15 @@ attention '20 ampere_layer_norm' | stream '~' >"$T/normed"
 equal '... nothing where another follows than a product' "$(unfused "$T/normed")" ''
 attention '20 [CUDA~memcpy~Device-to-Host]' | stream '~' >"$T/taken"
 equal '... or what softmax made goes to the host' "$(unfused "$T/taken")" ''
+# The same with a kernel that draws tokens, one that chooses experts and one that nobody knows, before the product.
+for name in 'at::native::(anonymous)::sampleMultinomialOnce<float>(int)' 'vllm::moe::moe_align_block_size_kernel' mamba_custom_scan; do
+	attention "40 $name
+100 ampere_bf16_gemm" | stream '~' >"$T/drawn"
+	equal "... or $name runs between" "$(unfused "$T/drawn")" ''
+done
+# What chooses experts is named for a softmax and ends with no sort of its own.
+attention | sed 's/softmax_warp_forward/vllm::moe::topkGatingSoftmax<8,64>(float)/' | stream '~' >"$T/gating"
+equal 'a softmax that chooses experts is no attention' "$(unfused "$T/gating")" ''
 # 250 of 465 + 4000 are a finding, of 465 + 5000 less than 5 %.
 for rest in 4000 5000; do
 	{
