@@ -30,8 +30,11 @@ is_of(struct nsx_str name, const char *const *patterns, size_t n)
 enum nsx_around
 nsx_look_around_of(struct nsx_str name, const struct nsx_family *family)
 {
-	static const char *const losses[] = { "*LogSoftMax*", "*log_softmax*", "*nll_loss*", "*cross_entropy*" };
-	static const char *const choices[] = { "*topk*", "*topK*", "*TopK*", "*moe*", "*Moe*", "*MoE*", "*ultinomial*" };
+	/* Of softmax in a loss, and of what chooses experts or tokens by it. */
+	static const char *const others[] = {
+		"*LogSoftMax*", "*log_softmax*", "*nll_loss*", "*cross_entropy*",
+		"*topk*", "*topK*", "*TopK*", "*moe*", "*Moe*", "*MoE*", "*ultinomial*"
+	};
 	static const char *const needed[] = { "*triu*", "*tril*" };
 	static const struct { const char *family; enum nsx_around around; } of[] = {
 		{ "gemm", NSX_AROUND_PRODUCT }, { "softmax", NSX_AROUND_SOFTMAX }, { "elementwise", NSX_AROUND_GLUE },
@@ -41,7 +44,7 @@ nsx_look_around_of(struct nsx_str name, const struct nsx_family *family)
 	if (nsx_str_starts(name, "[CUDA "))
 		return nsx_str_ends(name, "Device-to-Device]") ? NSX_AROUND_GLUE
 		     : nsx_str_starts(name, "[CUDA memset") ? NSX_AROUND_PASSES : NSX_AROUND_ENDS;
-	if (is_of(name, losses, sizeof losses / sizeof *losses) || is_of(name, choices, sizeof choices / sizeof *choices))
+	if (is_of(name, others, sizeof others / sizeof *others))
 		return NSX_AROUND_ENDS;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
 		if (strcmp(family->family, of[i].family) == 0)
