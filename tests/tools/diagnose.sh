@@ -94,6 +94,21 @@ reads_of() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "idle:h
 reads pinned '' | stream reads
 equal 'idle time that follows copies to the host is told: 280 of 340 a step' "$(reads_of reads)" \
 	'82% of that follows copies to the host read results such as the loss every so many steps, or a step later, so that the host launches ahead'
+# The same where the host is in a range whose meaning is known, which is more than what was copied before.
+awk 'BEGIN {
+	print "device device=0"
+	for (k = 0; k < 4; k++) {
+		b = k * 10000
+		print "range range=" 2 * k + 1 " name=step~" k " start=" b + 100 " dur=500 host_start=" b " host_dur=9900 tid=1"
+		print "call call=" 2 * k + 1 " start=" b + 50 " dur=50 name=cudaLaunchKernel class=launch ops=1 tid=1 range=" 2 * k + 1
+		print "op name=k start=" b + 100 " dur=300 call=" 2 * k + 1 " tid=1 host_start=" b + 50 " host_dur=50 range=" 2 * k + 1
+		print "call call=" 2 * k + 2 " start=" b + 110 " dur=10 name=cudaMemcpyAsync class=copy ops=1 tid=1 range=" 2 * k + 1
+		print "op type=memcpy name=d2h src=device dst=pinned start=" b + 400 " dur=20 call=" 2 * k + 2 " tid=1 host_start=" b + 110 " host_dur=10 range=" 2 * k + 1
+		print "range range=" 2 * k + 2 " parent=" 2 * k + 1 " name=enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ host_start=" b + 200 " host_dur=9600 tid=1"
+	}
+}' | stream loads
+equal '... and a known range is told first' "$(nsysx-diagnose -q --tsv --min 0 --step '^step' "$T/loads" | awk -F'\t' '$2 == "idle:range" { print match($5, /[0-9]+% of that follows copies to the host/) ? 1 : 0, substr($8, 1, 23) }')" \
+	'1 load in other processes'
 reads device '' | stream reads
 equal '... not of copies to a device' "$(reads_of reads | cut -d' ' -f1)" none
 reads pinned 1 | stream reads
@@ -547,6 +562,11 @@ equal 'a host that is late before many launches: launch less' "$(launching 30 0)
 equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) launch less, since t"
 equal '... but not where it is most of the time' "$(launching 30 6000)" "$((29 * 150 + 1149 + 6000)) move what the host d"
 equal '... or before few' "$(launching 15 0)" "$((14 * 150 + 1149)) move what the host d"
+# Without steps all gaps of the recording are counted, which are many in any.
+launching 30 0 >"$T/got"
+sed 's/step 0/a/; s/step 1/b/; s/step 2/c/; s/step 3/d/' "$T/launching" >"$T/unnamed"
+equal '... or where no steps are known' "$(nsysx-diagnose -q --tsv --top 0 --min 0 "$T/unnamed" | awk -F'\t' '$2 == "idle:range" { print substr($8, 1, 20) }')" \
+	'move what the host d'
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000

@@ -146,11 +146,13 @@ no_calls_action(const struct nsx_look_at *a, enum nsx_cause cause)
 
 /* What to do where the host is late before many launches and never by much: it needs longer for what is between one
  * launch and the next than the device for the kernels, and no single part of its code is to blame. A part that is long
- * once a step is: where those make up half of the time, this is not said. NULL: nothing in particular. */
+ * once a step is: where those make up half of the time, this is not said. Without steps nobody knows how many gaps are
+ * many. NULL: nothing in particular. */
 static const char *
-many_gaps_action(const struct nsx_look_device *d, const struct idle_cell *cell, enum nsx_cause cause)
+many_gaps_action(const struct nsx_look_at *a, const struct nsx_look_device *d, const struct idle_cell *cell,
+                 enum nsx_cause cause)
 {
-	if (cause != NSX_CAUSE_RANGE && cause != NSX_CAUSE_HOST)
+	if (!a->stepped || (cause != NSX_CAUSE_RANGE && cause != NSX_CAUSE_HOST))
 		return NULL;
 	if (cell->count < MANY_GAPS * d->periods || cell->ns > SHORT_GAP * cell->count
 	    || cell->longest >= cell->ns / 2 / d->periods)
@@ -205,8 +207,11 @@ judge_idle(struct nsx_look_at *a)
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
 		    *lacks = no_calls_action(a, (enum nsx_cause)c), *reads = reads_action(a, (enum nsx_cause)c);
 
+		/* A known place tells more than what was before the gaps, and that more than their number. */
 		if (!action)
-			action = many_gaps_action(d, cell, (enum nsx_cause)c);
+			action = reads;
+		if (!action)
+			action = many_gaps_action(a, d, cell, (enum nsx_cause)c);
 		if (!a->subject.len && a->devices.n > 1)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -223,7 +228,7 @@ judge_idle(struct nsx_look_at *a)
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 			      lines ? lines_command(a, (enum nsx_cause)c)
 			            : gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
-			      lacks ? lacks : did ? did : reads ? reads : action) != NSX_OK)
+			      lacks ? lacks : did ? did : action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
