@@ -567,6 +567,28 @@ launching 30 0 >"$T/got"
 sed 's/step 0/a/; s/step 1/b/; s/step 2/c/; s/step 3/d/' "$T/launching" >"$T/unnamed"
 equal '... or where no steps are known' "$(nsysx-diagnose -q --tsv --top 0 --min 0 "$T/unnamed" | awk -F'\t' '$2 == "idle:range" { print substr($8, 1, 20) }')" \
 	'move what the host d'
+# waits N: three steps of ten launches 300 apart, of which the first N are each followed by a call that waits 100 ns, until 10 after the kernel's end.
+waits() {
+	awk -v n="$1" 'BEGIN {
+		print "device device=0\ndevice device=1 pid=2"
+		for (k = 0; k < 4; k++) {
+			step = k * 4000
+			print "range range=" k + 1 " start=" step + 50 " dur=2800 host_start=" step " host_dur=3999 name=step~" k
+			for (i = 0; i < 10; i++) {
+				id = k * 20 + i * 2
+				at = step + i * 300
+				print "call call=" id " start=" at " dur=50 name=cudaLaunchKernel class=launch ops=1 range=" k + 1
+				print "op op=" id " name=k start=" at + 50 " dur=100 call=" id " tid=1 host_start=" at " host_dur=50 range=" k + 1
+				if (i < n) print "call call=" id + 1 " start=" at + 60 " dur=100 name=cudaStreamSynchronize class=sync blocking=1 range=" k + 1
+				print "call call=" id + 100 " pid=2 start=" at + 60 " dur=100 name=cudaStreamSynchronize class=sync blocking=1"
+			}
+		}
+	}' | stream waits
+	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/waits" | awk -F'\t' '$2 ~ /^idle/ && match($5, /also waits.*cudaStreamSynchronize/) { print $2, substr($5, RSTART, RLENGTH) }'
+}
+equal 'a late host that waits many times a step: how often, how long and where' "$(waits 5)" \
+	'idle:range also waits for the GPU in 5 calls a step, 500 ns in them; 100% of the time idle for these in step #;cudaStreamSynchronize'
+equal '... not one that waits three times' "$(waits 3)" ''
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000

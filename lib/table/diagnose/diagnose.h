@@ -211,6 +211,10 @@ struct nsx_look_kins {
 	NSX_VEC(struct nsx_look_kin_inst { enum nsx_kin kin; int64_t time; }) insts;
 };
 
+/* Calls that waited, in windows. first: (profile, process id) -> a device in steps.cat; next: by device, another of
+ * that process. */
+struct nsx_look_waits { int64_t count; nsx_u128 ns; struct nsx_map first; NSX_VEC(uint32_t) next; };
+
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -255,6 +259,7 @@ struct nsx_look_at {
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
 	int64_t            thunks, ops, calls;   /* in windows */
+	struct nsx_look_waits waits;
 	int64_t            graphs, graph_ns;     /* operations that are whole CUDA graphs, in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_step_windows kept;    /* the windows of all devices */
@@ -463,6 +468,13 @@ int nsx_look_passed(void *host, uint32_t device, int64_t start);
  * to do about that, NULL: nothing in particular. *lines: whether lines of Python are known there. */
 const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause,
                               bool *lines);
+
+/* ---- waits.c */
+/* A call, which counts if it waited for the GPU. NSX_OK or NSX_ERR. */
+int nsx_look_take_wait(struct nsx_look_at *a, const struct nsx_rec *call);
+/* Append to a->text how often and how long the host waits in calls, if it does many times a step; whether it does. */
+bool nsx_look_put_waits(struct nsx_look_at *a);
+void nsx_look_waits_free(struct nsx_look_waits *w);
 
 /* ---- commands.c */
 

@@ -184,6 +184,20 @@ reads_action(struct nsx_look_at *a, enum nsx_cause cause)
 	return "read results such as the loss every so many steps, or a step later, so that the host launches ahead";
 }
 
+/* Where the host is late, that it also waits many times a step is told where most of it is, in its own code: each wait
+ * leaves nothing queued, which is in all gaps that follow, and only the first of them is in the blocking finding. */
+static void
+put_waits(struct nsx_look_at *a, enum nsx_cause cause)
+{
+	nsx_u128 range = a->cells[nsx_cause_cell(NSX_CAUSE_RANGE)], host = a->cells[nsx_cause_cell(NSX_CAUSE_HOST)];
+	size_t subject = a->subject.len;
+
+	if (cause != (range >= host ? NSX_CAUSE_RANGE : NSX_CAUSE_HOST) || !nsx_look_put_waits(a))
+		return;
+	put_reason(a, NSX_CAUSE_SYNC, "the time idle for these");
+	a->subject.len = subject;
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -219,6 +233,7 @@ judge_idle(struct nsx_look_at *a)
 		if (other)
 			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, %s", other->number,
 			            NSX_NS(longest));
+		put_waits(a, (enum nsx_cause)c);
 		put_once(a, (enum nsx_cause)c, longest);
 		/* The table of where the time goes includes it, so the two numbers differ by it. */
 		if (a->blocked[c])
