@@ -137,7 +137,7 @@ cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding, of which nothing is forecast' 'none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: cudaStreamSynchronize: blocking, 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding, of which nothing is forecast' 'none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: cudaStreamSynchronize: blocking, 115 ns of a step, 11.5%, saves nothing by itself computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
@@ -562,6 +562,13 @@ equal 'a host that is late before many launches: launch less' "$(launching 30 0)
 equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) launch less, since t"
 equal '... but not where it is most of the time' "$(launching 30 6000)" "$((29 * 150 + 1149 + 6000)) move what the host d"
 equal '... or before few' "$(launching 15 0)" "$((14 * 150 + 1149)) move what the host d"
+# The host is late before each kernel, so shorter kernels save nothing.
+launching 30 0 >"$T/got"
+awk -F'\t' -v OFS='\t' '$1 == "op" { for (i = 1; i <= NF; i++) if ($i == "k") $i = "transpose_k" } { print }' "$T/launching" >"$T/layouts"
+equal 'what saves nothing while the host sets the pace says so' "$(nsysx-diagnose -q --table --top 0 --min 0 --step '^step' "$T/layouts" | sed -n 's/^ *[0-9]* *layout//p')" \
+	'  3.000 us  30.0%, saves nothing while the host sets the pace'
+equal '... in Markdown, too' "$(nsysx-diagnose -q --markdown --top 0 --min 0 --step '^step' "$T/layouts" | grep -o 'layout[^(]*pace |')" \
+	'layout | 3.000 us | 30.0% | nothing while the host sets the pace |'
 # Without steps all gaps of the recording are counted, which are many in any.
 launching 30 0 >"$T/got"
 sed 's/step 0/a/; s/step 1/b/; s/step 2/c/; s/step 3/d/' "$T/launching" >"$T/unnamed"

@@ -514,10 +514,10 @@ void nsx_look_forecasts_begin(struct nsx_look_at *a);
 /* After it: set the forecasts of findings, and the critical path. NSX_OK or NSX_ERR. */
 int nsx_look_forecast(struct nsx_look_at *a);
 void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
-/* Append `before`, and what is forecast, in percent: "1.4 to 2.2%", "at most 2.2%"; nothing if nothing
+/* Append what is forecast, in percent: ", forecast 1.4 to 2.2%", ", forecast at most 2.2%", in a `cell` without the
+ * words before it; of what is 0.0 % why that is, ", saves nothing while the host sets the pace". Nothing if nothing
  * is. */
-void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
-                           struct nsx_buf *to);
+void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, bool cell, struct nsx_buf *to);
 /* The median and the slowest of the steps that count, one if they are the same. false when out of memory. */
 bool nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *n);
 /* A gap is seen in a picture if it is at least this part of the picked step. */
