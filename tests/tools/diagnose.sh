@@ -574,8 +574,8 @@ launching 30 0 >"$T/got"
 sed 's/step 0/a/; s/step 1/b/; s/step 2/c/; s/step 3/d/' "$T/launching" >"$T/unnamed"
 equal '... or where no steps are known' "$(nsysx-diagnose -q --tsv --top 0 --min 0 "$T/unnamed" | awk -F'\t' '$2 == "idle:range" { print substr($8, 1, 20) }')" \
 	'move what the host d'
-# waits N: three steps of ten launches 300 apart, of which the first N are each followed by a call that waits 100 ns, until 10 after the kernel's end.
-waits() {
+# syncs N: three steps of ten launches 300 apart, of which the first N are each followed by a call that waits 100 ns, until 10 after the kernel's end.
+syncs() {
 	awk -v n="$1" 'BEGIN {
 		print "device device=0\ndevice device=1 pid=2"
 		for (k = 0; k < 4; k++) {
@@ -590,12 +590,12 @@ waits() {
 				print "call call=" id + 100 " pid=2 start=" at + 60 " dur=100 name=cudaStreamSynchronize class=sync blocking=1"
 			}
 		}
-	}' | stream waits
-	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/waits" | awk -F'\t' '$2 ~ /^idle/ && match($5, /also waits.*cudaStreamSynchronize/) { print $2, substr($5, RSTART, RLENGTH) }'
+	}' | stream syncs
+	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/syncs" | awk -F'\t' '$2 ~ /^idle/ && match($5, /also waits.*cudaStreamSynchronize/) { print $2, substr($5, RSTART, RLENGTH) }'
 }
-equal 'a late host that waits many times a step: how often, how long and where' "$(waits 5)" \
+equal 'a late host that waits many times a step: how often, how long and where' "$(syncs 5)" \
 	'idle:range also waits for the GPU in 5 calls a step, 500 ns in them; 100% of the time idle for these in step #;cudaStreamSynchronize'
-equal '... not one that waits three times' "$(waits 3)" ''
+equal '... not one that waits three times' "$(syncs 3)" ''
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000
@@ -809,6 +809,27 @@ waits '' | stream unknown
 equal 'where nobody knows what was waited for nothing is forecast' "$(forecasts unknown | awk -F'\t' '$3 != "" { n++ } END { print n + 0 }')" 0
 shows '... but a range, of a call that waited or worked' 'forecasts are ranges, of whatever is not known: 86.7 % (limit 10 %) of the critical path is not explained' nsysx-diagnose -q --table --step '^step' "$T/unknown"
 equal '... and ranks are those of the time lost' "$(findings unknown --min 0 --step '^step' | awk '$3 > last && NR > 1 { n++ } { last = $3 } END { print n + 0 }')" 0
+# after NS: steps whose kernels begin NS after their launches, which come every 60 us; the host is in no call between them. What
+# it then waited for, or did, is not known; where its launches come 10 us before each kernel at most, shorter kernels save nothing, whatever it was.
+after() {
+	awk -v "late=$1" 'BEGIN {
+		print "device device=0 pid=1"
+		for (i = 0; i < 8; i++) {
+			t = i * 60000
+			print "range range=" i " host_start=" t " host_dur=30000 start=" t + late " dur=60000 name=step"
+			for (k = 0; k < 2; k++) {
+				print "call call=" 2 * i + k " start=" t + k * 6000 " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+				print "op op=" 2 * i + k " stream=7 name=" (k ? "transpose_k" : "k") " start=" t + late + k * 40000 " dur=" 40000 - k * 20000 \
+					" call=" 2 * i + k " tid=1 host_start=" t + k * 6000 " host_dur=5000 range=" i
+			}
+		}
+	}' | stream after
+	nsysx-diagnose -q --table --step '^step' "$T/after" | sed -n 's/^  1  \(.*\)/\1/p; s/^\(forecasts [a-z ]*\),.*/\1/p'
+}
+equal 'forecasts that are ranges are said to be' "$(after 40000)" 'layout  20.00 us  33.3%, forecast 0.0 to 16.7%
+forecasts are ranges'
+equal '... and those that are single numbers all the same, not' "$(after 10000)" 'layout  20.00 us  33.3%, saves nothing by itself
+forecasts hold'
 shows 'without steps there are none' 'no forecasts: no steps are known' sh -c 'grep -v "^range" "$1" | nsysx-view --partial | nsysx-diagnose -q --table' sh "$T/waits"
 
 # Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10. The first one would need 40.9 us if it did not wait

@@ -518,6 +518,9 @@ void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
  * words before it; of what is 0.0 % why that is, ", saves nothing while the host sets the pace". Nothing if nothing
  * is. */
 void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, bool cell, struct nsx_buf *to);
+/* Where something is not known: whether a finding that is printed has a range for it, or no forecast; false: all come
+ * to one number. */
+bool nsx_look_ranges(const struct nsx_look_at *a);
 /* The median and the slowest of the steps that count, one if they are the same. false when out of memory. */
 bool nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *n);
 /* A gap is seen in a picture if it is at least this part of the picked step. */

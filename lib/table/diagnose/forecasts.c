@@ -420,6 +420,28 @@ in_tenths(char text[NUMBER], double percent)
 	snprintf(text, NUMBER, "%.1f", nsx_unsigned_zero(percent, 1));
 }
 
+bool
+nsx_look_ranges(const struct nsx_look_at *a)
+{
+	double percent = 100 / a->forecasts.gains.period;
+	size_t top = (size_t)a->options->top;
+	bool any = false;
+
+	for (size_t i = 0; i < a->findings.n && (!top || i < top); i++) {
+		const struct nsx_finding *f = &a->findings.p[i];
+		char low[NUMBER], high[NUMBER];
+
+		if (!f->ranges)
+			continue;
+		in_tenths(low, f->forecast.low * percent);
+		in_tenths(high, f->forecast.high * percent);
+		if (!f->forecasts || (nsx_look_is_own(f) && strcmp(low, high) != 0))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
 void
 nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, bool cell, struct nsx_buf *to)
 {
