@@ -421,6 +421,8 @@ int nsx_look_turns(struct nsx_look_at *a);
 
 /* Derive findings from the data, ranked. NSX_OK or NSX_ERR. */
 int nsx_look_judge(struct nsx_look_at *a);
+/* Whether its gain, or its forecast as far as that is known yet, is as large as findings that are shown. */
+bool nsx_look_shows(const struct nsx_look_at *a, const struct nsx_finding *f);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */

@@ -349,12 +349,12 @@ set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const st
 	x->nothing = x->forecasts && gain->high < least * f->gains.period;
 }
 
-/* Whether a finding may be shown, whatever is forecast: see rules.c. What is exposed has a place there even if it is
- * not. */
+/* Whether a finding may be shown, whatever is forecast: that may be more than the gain if it is the finding's own. What
+ * is exposed has a place among the late (rules.c), even if it is not. */
 static bool
 may_show(const struct nsx_look_at *a, const struct nsx_finding *x)
 {
-	return 100 * x->gain >= a->options->min * a->period || x->kind == NSX_FIND_EXPOSED
+	return nsx_look_shows(a, x) || x->kind == NSX_FIND_EXPOSED
 	       || (nsx_look_is_own(x) && !a->forecasts.gains.refused);
 }
 
