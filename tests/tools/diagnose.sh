@@ -94,6 +94,21 @@ reads_of() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "idle:h
 reads pinned '' | stream reads
 equal 'idle time that follows copies to the host is told: 280 of 340 a step' "$(reads_of reads)" \
 	'82% of that follows copies to the host read results such as the loss every so many steps, or a step later, so that the host launches ahead'
+# The same where the host is in a range whose meaning is known, which is more than what was copied before.
+awk 'BEGIN {
+	print "device device=0"
+	for (k = 0; k < 4; k++) {
+		b = k * 10000
+		print "range range=" 2 * k + 1 " name=step~" k " start=" b + 100 " dur=500 host_start=" b " host_dur=9900 tid=1"
+		print "call call=" 2 * k + 1 " start=" b + 50 " dur=50 name=cudaLaunchKernel class=launch ops=1 tid=1 range=" 2 * k + 1
+		print "op name=k start=" b + 100 " dur=300 call=" 2 * k + 1 " tid=1 host_start=" b + 50 " host_dur=50 range=" 2 * k + 1
+		print "call call=" 2 * k + 2 " start=" b + 110 " dur=10 name=cudaMemcpyAsync class=copy ops=1 tid=1 range=" 2 * k + 1
+		print "op type=memcpy name=d2h src=device dst=pinned start=" b + 400 " dur=20 call=" 2 * k + 2 " tid=1 host_start=" b + 110 " host_dur=10 range=" 2 * k + 1
+		print "range range=" 2 * k + 2 " parent=" 2 * k + 1 " name=enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ host_start=" b + 200 " host_dur=9600 tid=1"
+	}
+}' | stream loads
+equal '... and a known range is told first' "$(nsysx-diagnose -q --tsv --min 0 --step '^step' "$T/loads" | awk -F'\t' '$2 == "idle:range" { print match($5, /[0-9]+% of that follows copies to the host/) ? 1 : 0, substr($8, 1, 23) }')" \
+	'1 load in other processes'
 reads device '' | stream reads
 equal '... not of copies to a device' "$(reads_of reads | cut -d' ' -f1)" none
 reads pinned 1 | stream reads
@@ -122,7 +137,7 @@ cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "share'
 shows 'the screen reports that gains do not add up' 'each taken alone, for gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding, of which nothing is forecast' 'none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: cudaStreamSynchronize: blocking, 115 ns of a step, 11.5%, forecast 0.0% computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding, of which nothing is forecast' 'none of the findings would shorten the step by itself: see nsysx-whatif --table for what would; first among them: cudaStreamSynchronize: blocking, 115 ns of a step, 11.5%, saves nothing by itself computation is the largest part of 3 steps, 58.5%; the largest loss: device 0 loses 16.0% of ' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
@@ -561,6 +576,40 @@ equal 'a host that is late before many launches: launch less' "$(launching 30 0)
 equal '... also where one gap is longer, as long as it is less than half' "$(launching 30 2000)" "$((29 * 150 + 1149 + 2000)) launch less, since t"
 equal '... but not where it is most of the time' "$(launching 30 6000)" "$((29 * 150 + 1149 + 6000)) move what the host d"
 equal '... or before few' "$(launching 15 0)" "$((14 * 150 + 1149)) move what the host d"
+# The host is late before each kernel, so shorter kernels save nothing.
+launching 30 0 >"$T/got"
+awk -F'\t' -v OFS='\t' '$1 == "op" { for (i = 1; i <= NF; i++) if ($i == "k") $i = "transpose_k" } { print }' "$T/launching" >"$T/layouts"
+equal 'what saves nothing while the host sets the pace says so' "$(nsysx-diagnose -q --table --top 0 --min 0 --step '^step' "$T/layouts" | sed -n 's/^ *[0-9]* *layout//p')" \
+	'  3.000 us  30.0%, saves nothing while the host sets the pace'
+equal '... in Markdown, too' "$(nsysx-diagnose -q --markdown --top 0 --min 0 --step '^step' "$T/layouts" | grep -o 'layout[^(]*pace |')" \
+	'layout | 3.000 us | 30.0% | nothing while the host sets the pace |'
+# Without steps all gaps of the recording are counted, which are many in any.
+launching 30 0 >"$T/got"
+sed 's/step 0/a/; s/step 1/b/; s/step 2/c/; s/step 3/d/' "$T/launching" >"$T/unnamed"
+equal '... or where no steps are known' "$(nsysx-diagnose -q --tsv --top 0 --min 0 "$T/unnamed" | awk -F'\t' '$2 == "idle:range" { print substr($8, 1, 20) }')" \
+	'move what the host d'
+# syncs N: three steps of ten launches 300 apart, of which the first N are each followed by a call that waits 100 ns, until 10 after the kernel's end.
+syncs() {
+	awk -v n="$1" 'BEGIN {
+		print "device device=0\ndevice device=1 pid=2"
+		for (k = 0; k < 4; k++) {
+			step = k * 4000
+			print "range range=" k + 1 " start=" step + 50 " dur=2800 host_start=" step " host_dur=3999 name=step~" k
+			for (i = 0; i < 10; i++) {
+				id = k * 20 + i * 2
+				at = step + i * 300
+				print "call call=" id " start=" at " dur=50 name=cudaLaunchKernel class=launch ops=1 range=" k + 1
+				print "op op=" id " name=k start=" at + 50 " dur=100 call=" id " tid=1 host_start=" at " host_dur=50 range=" k + 1
+				if (i < n) print "call call=" id + 1 " start=" at + 60 " dur=100 name=cudaStreamSynchronize class=sync blocking=1 range=" k + 1
+				print "call call=" id + 100 " pid=2 start=" at + 60 " dur=100 name=cudaStreamSynchronize class=sync blocking=1"
+			}
+		}
+	}' | stream syncs
+	nsysx-diagnose -q --tsv --top 0 --min 0 --step '^step' "$T/syncs" | awk -F'\t' '$2 ~ /^idle/ && match($5, /also waits.*cudaStreamSynchronize/) { print $2, substr($5, RSTART, RLENGTH) }'
+}
+equal 'a late host that waits many times a step: how often, how long and where' "$(syncs 5)" \
+	'idle:range also waits for the GPU in 5 calls a step, 500 ns in them; 100% of the time idle for these in step #;cudaStreamSynchronize'
+equal '... not one that waits three times' "$(syncs 3)" ''
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000
@@ -774,6 +823,27 @@ waits '' | stream unknown
 equal 'where nobody knows what was waited for nothing is forecast' "$(forecasts unknown | awk -F'\t' '$3 != "" { n++ } END { print n + 0 }')" 0
 shows '... but a range, of a call that waited or worked' 'forecasts are ranges, of whatever is not known: 86.7 % (limit 10 %) of the critical path is not explained' nsysx-diagnose -q --table --step '^step' "$T/unknown"
 equal '... and ranks are those of the time lost' "$(findings unknown --min 0 --step '^step' | awk '$3 > last && NR > 1 { n++ } { last = $3 } END { print n + 0 }')" 0
+# after NS: steps whose kernels begin NS after their launches, which come every 60 us; the host is in no call between them. What
+# it then waited for, or did, is not known; where its launches come 10 us before each kernel at most, shorter kernels save nothing, whatever it was.
+after() {
+	awk -v "late=$1" 'BEGIN {
+		print "device device=0 pid=1"
+		for (i = 0; i < 8; i++) {
+			t = i * 60000
+			print "range range=" i " host_start=" t " host_dur=30000 start=" t + late " dur=60000 name=step"
+			for (k = 0; k < 2; k++) {
+				print "call call=" 2 * i + k " start=" t + k * 6000 " dur=5000 name=cudaLaunchKernel class=launch ops=1"
+				print "op op=" 2 * i + k " stream=7 name=" (k ? "transpose_k" : "k") " start=" t + late + k * 40000 " dur=" 40000 - k * 20000 \
+					" call=" 2 * i + k " tid=1 host_start=" t + k * 6000 " host_dur=5000 range=" i
+			}
+		}
+	}' | stream after
+	nsysx-diagnose -q --table --step '^step' "$T/after" | sed -n 's/^  1  \(.*\)/\1/p; s/^\(forecasts [a-z ]*\),.*/\1/p'
+}
+equal 'forecasts that are ranges are said to be' "$(after 40000)" 'layout  20.00 us  33.3%, forecast 0.0 to 16.7%
+forecasts are ranges'
+equal '... and those that are single numbers all the same, not' "$(after 10000)" 'layout  20.00 us  33.3%, saves nothing by itself
+forecasts hold'
 shows 'without steps there are none' 'no forecasts: no steps are known' sh -c 'grep -v "^range" "$1" | nsysx-view --partial | nsysx-diagnose -q --table' sh "$T/waits"
 
 # Two devices: x takes 20 us on one and 50 on the other, then an all-reduce whose transfer takes 10. The first one would need 40.9 us if it did not wait

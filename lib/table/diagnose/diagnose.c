@@ -194,6 +194,8 @@ need_counts(void *state, struct nsx_reader *in)
 	(void)state;
 	nsx_reader_need(in, NSX_DIAG, NSX_EVERY);
 	nsx_event_need(in, NSX_CALL);
+	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, profile) | NSX_C(CALL, pid) | NSX_C(CALL, start) | NSX_C(CALL, dur)
+	                              | NSX_C(CALL, blocking));
 	nsx_event_need(in, NSX_COMPILE);
 	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile));
 	/* A compilation of an unknown program tells nothing, and no other analysis reads compilations. */
@@ -227,7 +229,9 @@ take_counts(void *state, const struct nsx_event *e)
 
 	switch (e->rec->kind->id) {
 	case NSX_DIAG: return take_diag(a, e->rec);
-	case NSX_CALL: a->calls += e->reaches; return NSX_OK;
+	case NSX_CALL:
+		a->calls += e->reaches;
+		return e->reaches ? nsx_look_take_wait(a, e->rec) : NSX_OK;
 	case NSX_OP:   return e->window ? count_op(a, e) : NSX_OK;
 	case NSX_THUNK:
 		a->thunks += e->window != NULL;
@@ -491,6 +495,7 @@ free_all(struct nsx_look_at *a)
 	nsx_diags_free(&a->of_copies);
 	nsx_intern_free(&a->texts);
 	nsx_look_kins_free(&a->kins);
+	nsx_look_waits_free(&a->waits);
 	nsx_map_free(&a->layout_of);
 	free(a->roofed.p);
 	free(a->moves.p);

@@ -211,6 +211,10 @@ struct nsx_look_kins {
 	NSX_VEC(struct nsx_look_kin_inst { enum nsx_kin kin; int64_t time; }) insts;
 };
 
+/* Calls that waited, in windows. first: (profile, process id) -> a device in steps.cat; next: by device, another of
+ * that process. */
+struct nsx_look_waits { int64_t count; nsx_u128 ns; struct nsx_map first; NSX_VEC(uint32_t) next; };
+
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -255,6 +259,7 @@ struct nsx_look_at {
 	struct nsx_paces   paces;
 	NSX_VEC(double)    slow;         /* by device: how much longer its kernels take, 0.03: 3 %; 0: it is not slow */
 	int64_t            thunks, ops, calls;   /* in windows */
+	struct nsx_look_waits waits;
 	int64_t            graphs, graph_ns;     /* operations that are whole CUDA graphs, in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_step_windows kept;    /* the windows of all devices */
@@ -416,6 +421,8 @@ int nsx_look_turns(struct nsx_look_at *a);
 
 /* Derive findings from the data, ranked. NSX_OK or NSX_ERR. */
 int nsx_look_judge(struct nsx_look_at *a);
+/* Whether its gain, or its forecast as far as that is known yet, is as large as findings that are shown. */
+bool nsx_look_shows(const struct nsx_look_at *a, const struct nsx_finding *f);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
@@ -464,6 +471,13 @@ int nsx_look_passed(void *host, uint32_t device, int64_t start);
 const char *nsx_look_put_host(struct nsx_look_at *a, const struct nsx_look_device *device, enum nsx_cause cause,
                               bool *lines);
 
+/* ---- waits.c */
+/* A call, which counts if it waited for the GPU. NSX_OK or NSX_ERR. */
+int nsx_look_take_wait(struct nsx_look_at *a, const struct nsx_rec *call);
+/* Append to a->text how often and how long the host waits in calls, if it does many times a step; whether it does. */
+bool nsx_look_put_waits(struct nsx_look_at *a);
+void nsx_look_waits_free(struct nsx_look_waits *w);
+
 /* ---- commands.c */
 
 /* Append the option by which the steps were selected here, with a space before it; nothing if there was none. */
@@ -502,10 +516,13 @@ void nsx_look_forecasts_begin(struct nsx_look_at *a);
 /* After it: set the forecasts of findings, and the critical path. NSX_OK or NSX_ERR. */
 int nsx_look_forecast(struct nsx_look_at *a);
 void nsx_look_forecasts_free(struct nsx_look_forecasts *f);
-/* Append `before`, and what is forecast, in percent: "1.4 to 2.2%", "at most 2.2%"; nothing if nothing
+/* Append what is forecast, in percent: ", forecast 1.4 to 2.2%", ", forecast at most 2.2%", in a `cell` without the
+ * words before it; of what is 0.0 % why that is, ", saves nothing while the host sets the pace". Nothing if nothing
  * is. */
-void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before,
-                           struct nsx_buf *to);
+void nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, bool cell, struct nsx_buf *to);
+/* Where something is not known: whether a finding that is printed has a range for it, or no forecast; false: all come
+ * to one number. */
+bool nsx_look_ranges(const struct nsx_look_at *a);
 /* The median and the slowest of the steps that count, one if they are the same. false when out of memory. */
 bool nsx_look_picks(const struct nsx_look_at *a, const struct nsx_step_of *picks[2], size_t *n);
 /* A gap is seen in a picture if it is at least this part of the picked step. */

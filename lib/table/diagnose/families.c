@@ -306,8 +306,9 @@ judge_f32(struct nsx_look_at *a)
 	bf16 = sum.gain > 0 ? sum.time / (sum.time - sum.gain) : 0;
 	tf32 = in_tf32 > 0 ? sum.time / in_tf32 : 0;
 	put_kin(a, NSX_KIN_F32, &sum, "that multiply matrices in f32");
-	nsx_buf_fmt(&a->text, "; the peak is %.1f times as high in TF32, %.1f times in bf16, of which the gain is",
-	            tf32, bf16);
+	nsx_buf_fmt(&a->text, "; in TF32 (peak %.1f times as high) they would take up to %s less, in bf16 (%.1f times) "
+	            "up to %s less, which is the gain", tf32, NSX_NS((sum.time - in_tf32) / (double)a->count), bf16,
+	            NSX_NS(sum.gain / (double)a->count));
 	put_shared(a, NSX_KIN_F32, sum.gain > 0 ? sum.gain / sum.time : 0);
 	nsx_buf_fmt(&a->named, "%.4g", bf16);
 	return nsx_look_find(a, NSX_FIND_F32, NSX_NCAUSES, sum.gain / (double)a->count,

@@ -20,7 +20,7 @@ enum {
 #define MORE 1.05
 /* A part of the path that is named, in percent. */
 static const double little = 1;
-/* The share of the path on one device from which that device sets the step. */
+/* The share of the path on one device, or on the host, from which that sets the step. */
 static const double half = 0.5;
 /* The share of the period that the ends of a range are apart from which on it tells nothing. */
 static const double narrow = 0.05;
@@ -95,6 +95,17 @@ set_device(struct nsx_look_forecasts *f)
 		most = f->path.on[d] > f->path.on[most] ? d : most;
 	f->device = cat->devices.n ? cat->devices.p[most].number : NSX_ABSENT;
 	f->on = f->path.on[most];
+}
+
+/* Whether most of the path is on the host, so that what the device does is rarely waited for. */
+static bool
+host_sets_pace(const struct nsx_look_forecasts *f)
+{
+	const int64_t *parts = f->path.parts;
+
+	return !f->gains.refused && f->path.all > 0
+	       && (double)(parts[WI_HOST_PART] + parts[WI_UNSEEN_PART] + parts[WI_API_PART])
+	          >= half * (double)f->path.all;
 }
 
 bool
@@ -338,12 +349,12 @@ set_forecast(const struct nsx_look_forecasts *f, struct nsx_finding *x, const st
 	x->nothing = x->forecasts && gain->high < least * f->gains.period;
 }
 
-/* Whether a finding may be shown, whatever is forecast: see rules.c. What is exposed has a place there even if it is
- * not. */
+/* Whether a finding may be shown, whatever is forecast: that may be more than the gain if it is the finding's own. What
+ * is exposed has a place among the late (rules.c), even if it is not. */
 static bool
 may_show(const struct nsx_look_at *a, const struct nsx_finding *x)
 {
-	return 100 * x->gain >= a->options->min * a->period || x->kind == NSX_FIND_EXPOSED
+	return nsx_look_shows(a, x) || x->kind == NSX_FIND_EXPOSED
 	       || (nsx_look_is_own(x) && !a->forecasts.gains.refused);
 }
 
@@ -409,9 +420,32 @@ in_tenths(char text[NUMBER], double percent)
 	snprintf(text, NUMBER, "%.1f", nsx_unsigned_zero(percent, 1));
 }
 
-void
-nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, const char *before, struct nsx_buf *to)
+bool
+nsx_look_ranges(const struct nsx_look_at *a)
 {
+	double percent = 100 / a->forecasts.gains.period;
+	size_t top = (size_t)a->options->top;
+	bool any = false;
+
+	for (size_t i = 0; i < a->findings.n && (!top || i < top); i++) {
+		const struct nsx_finding *f = &a->findings.p[i];
+		char low[NUMBER], high[NUMBER];
+
+		if (!f->ranges)
+			continue;
+		in_tenths(low, f->forecast.low * percent);
+		in_tenths(high, f->forecast.high * percent);
+		if (!f->forecasts || (nsx_look_is_own(f) && strcmp(low, high) != 0))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+void
+nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, bool cell, struct nsx_buf *to)
+{
+	const char *before = cell ? "" : ", forecast ";
 	double period = a->forecasts.gains.period, percent = period > 0 ? 100 / period : 0;
 	char low[NUMBER], high[NUMBER];
 
@@ -419,7 +453,10 @@ nsx_look_put_forecast(const struct nsx_look_at *a, const struct nsx_finding *f, 
 		return;
 	in_tenths(low, f->forecast.low * percent);
 	in_tenths(high, f->forecast.high * percent);
-	if (!nsx_look_is_own(f))
+	if (f->nothing && strcmp(high, "0.0") == 0)
+		nsx_buf_fmt(to, "%snothing %s", cell ? "" : ", saves ",
+		            host_sets_pace(&a->forecasts) ? "while the host sets the pace" : "by itself");
+	else if (!nsx_look_is_own(f))
 		nsx_buf_fmt(to, "%sat most %s%%", before, high);
 	else if (strcmp(low, high) != 0)
 		nsx_buf_fmt(to, "%s%s to %s%%", before, low, high);

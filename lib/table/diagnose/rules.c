@@ -238,18 +238,21 @@ put_late_first(struct nsx_look_at *a)
 		}
 }
 
+bool
+nsx_look_shows(const struct nsx_look_at *a, const struct nsx_finding *f)
+{
+	return 100 * fmax(f->gain, worth(f)) >= a->options->min * a->period;
+}
+
 /* What is too small to be shown is omitted last: gains of findings depend on other findings. */
 static void
 omit_small(struct nsx_look_at *a)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < a->findings.n; i++) {
-		const struct nsx_finding *f = &a->findings.p[i];
-
-		if (100 * fmax(f->gain, worth(f)) >= a->options->min * a->period)
-			a->findings.p[n++] = *f;
-	}
+	for (size_t i = 0; i < a->findings.n; i++)
+		if (nsx_look_shows(a, &a->findings.p[i]))
+			a->findings.p[n++] = a->findings.p[i];
 	a->findings.n = n;
 }
 

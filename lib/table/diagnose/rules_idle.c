@@ -146,11 +146,13 @@ no_calls_action(const struct nsx_look_at *a, enum nsx_cause cause)
 
 /* What to do where the host is late before many launches and never by much: it needs longer for what is between one
  * launch and the next than the device for the kernels, and no single part of its code is to blame. A part that is long
- * once a step is: where those make up half of the time, this is not said. NULL: nothing in particular. */
+ * once a step is: where those make up half of the time, this is not said. Without steps nobody knows how many gaps are
+ * many. NULL: nothing in particular. */
 static const char *
-many_gaps_action(const struct nsx_look_device *d, const struct idle_cell *cell, enum nsx_cause cause)
+many_gaps_action(const struct nsx_look_at *a, const struct nsx_look_device *d, const struct idle_cell *cell,
+                 enum nsx_cause cause)
 {
-	if (cause != NSX_CAUSE_RANGE && cause != NSX_CAUSE_HOST)
+	if (!a->stepped || (cause != NSX_CAUSE_RANGE && cause != NSX_CAUSE_HOST))
 		return NULL;
 	if (cell->count < MANY_GAPS * d->periods || cell->ns > SHORT_GAP * cell->count
 	    || cell->longest >= cell->ns / 2 / d->periods)
@@ -182,6 +184,20 @@ reads_action(struct nsx_look_at *a, enum nsx_cause cause)
 	return "read results such as the loss every so many steps, or a step later, so that the host launches ahead";
 }
 
+/* Where the host is late, that it also waits many times a step is told where most of it is, in its own code: each wait
+ * leaves nothing queued, which is in all gaps that follow, and only the first of them is in the blocking finding. */
+static void
+put_waits(struct nsx_look_at *a, enum nsx_cause cause)
+{
+	nsx_u128 range = a->cells[nsx_cause_cell(NSX_CAUSE_RANGE)], host = a->cells[nsx_cause_cell(NSX_CAUSE_HOST)];
+	size_t subject = a->subject.len;
+
+	if (cause != (range >= host ? NSX_CAUSE_RANGE : NSX_CAUSE_HOST) || !nsx_look_put_waits(a))
+		return;
+	put_reason(a, NSX_CAUSE_SYNC, "the time idle for these");
+	a->subject.len = subject;
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -205,8 +221,11 @@ judge_idle(struct nsx_look_at *a)
 		    *did = nsx_look_put_host(a, d, (enum nsx_cause)c, &lines),
 		    *lacks = no_calls_action(a, (enum nsx_cause)c), *reads = reads_action(a, (enum nsx_cause)c);
 
+		/* A known place tells more than what was before the gaps, and that more than their number. */
 		if (!action)
-			action = many_gaps_action(d, cell, (enum nsx_cause)c);
+			action = reads;
+		if (!action)
+			action = many_gaps_action(a, d, cell, (enum nsx_cause)c);
 		if (!a->subject.len && a->devices.n > 1)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -214,6 +233,7 @@ judge_idle(struct nsx_look_at *a)
 		if (other)
 			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, %s", other->number,
 			            NSX_NS(longest));
+		put_waits(a, (enum nsx_cause)c);
 		put_once(a, (enum nsx_cause)c, longest);
 		/* The table of where the time goes includes it, so the two numbers differ by it. */
 		if (a->blocked[c])
@@ -223,7 +243,7 @@ judge_idle(struct nsx_look_at *a)
 			      nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->blocked[c]),
 			      lines ? lines_command(a, (enum nsx_cause)c)
 			            : gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false),
-			      lacks ? lacks : did ? did : reads ? reads : action) != NSX_OK)
+			      lacks ? lacks : did ? did : action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;

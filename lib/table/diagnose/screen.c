@@ -99,7 +99,7 @@ put_first(struct nsx_screen *s)
 	nsx_buf_fmt(&a->text, ", %s%s of a %s, %.1f%%", f->nothing || (f->forecasts && f->forecast.single
 	            && f->forecast.high > f->gain) ? "" : "up to ",
 	            NSX_NS(f->gain), a->stepped ? "step" : "device's time", 100 * f->gain / a->period);
-	nsx_look_put_forecast(a, f, ", forecast ", &a->text);
+	nsx_look_put_forecast(a, f, false, &a->text);
 	if (subject.len && !one) {
 		nsx_buf_c(&a->text, "; the largest part: ");
 		nsx_buf_str(&a->text, subject);
@@ -363,8 +363,9 @@ put_looked(struct nsx_screen *s)
 		nsx_buf_c(&a->text, "nothing");
 	nsx_screen_lines(s, nsx_buf_view(&a->text), 0);
 	if (a->findings.n && a->forecasts.why.len) {
-		nsx_look_say(a, a->forecasts.known ? "forecasts are ranges, of whatever is not known: "
-		             : "no forecasts: ");
+		nsx_look_say(a, !a->forecasts.known ? "no forecasts: "
+		             : nsx_look_ranges(a) ? "forecasts are ranges, of whatever is not known: "
+		             : "forecasts hold, although something is not known: ");
 		nsx_buf_str(&a->text, nsx_buf_view(&a->forecasts.why));
 		put_next(s);
 	}

@@ -151,7 +151,7 @@ nsx_screen_findings(struct nsx_screen *s)
 		nsx_look_put_name(f, &title);
 		nsx_buf_fmt(&title, s->markdown ? " | %s | %.1f%% | " : "  %s  %.1f%%", NSX_NS(f->gain),
 		            100 * f->gain / a->period);
-		nsx_look_put_forecast(a, f, s->markdown ? "" : ", forecast ", &title);
+		nsx_look_put_forecast(a, f, s->markdown, &title);
 		if (s->markdown && known)
 			nsx_buf_c(&title, " | ");
 		if (s->markdown)

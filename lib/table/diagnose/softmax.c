@@ -4,8 +4,8 @@
  *
  * One kernel of attention keeps the matrix between the products on the chip, so that what remains is about the
  * products: 20 + 15 + 30 + 25 could be saved. The loss, whose softmax is between products too, is not attention, and
- * where anything is between products that attention does not need, nothing is counted: experts, for one, are chosen by
- * softmax and a sort. */
+ * where anything is between products that attention does not need, or whose kind is not known, nothing is counted:
+ * experts, for one, are chosen by softmax and a sort, and tokens by softmax and a draw. */
 #include <string.h>
 
 #include "base/kernel_name.h"
@@ -17,26 +17,40 @@ enum { NAME = 80 };
 /* It is reported from this share of a step on. */
 #define NOTABLE 0.05
 
+static bool
+is_of(struct nsx_str name, const char *const *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (nsx_family_matches(name, patterns[i]))
+			return true;
+	return false;
+}
+
+/* A kernel of unknown family may be anything, so that only masks pass. */
 enum nsx_around
 nsx_look_around_of(struct nsx_str name, const struct nsx_family *family)
 {
-	static const char *const losses[] = { "*LogSoftMax*", "*log_softmax*", "*nll_loss*", "*cross_entropy*" };
+	/* Of softmax in a loss, and of what chooses experts or tokens by it. */
+	static const char *const others[] = {
+		"*LogSoftMax*", "*log_softmax*", "*nll_loss*", "*cross_entropy*",
+		"*topk*", "*topK*", "*TopK*", "*moe*", "*Moe*", "*MoE*", "*ultinomial*"
+	};
+	static const char *const needed[] = { "*triu*", "*tril*" };
 	static const struct { const char *family; enum nsx_around around; } of[] = {
 		{ "gemm", NSX_AROUND_PRODUCT }, { "softmax", NSX_AROUND_SOFTMAX }, { "elementwise", NSX_AROUND_GLUE },
-		{ "cast", NSX_AROUND_GLUE }, { "layout", NSX_AROUND_GLUE }, { "random", NSX_AROUND_GLUE },
-		{ "other", NSX_AROUND_PASSES }
+		{ "cast", NSX_AROUND_GLUE }, { "layout", NSX_AROUND_GLUE }, { "random", NSX_AROUND_GLUE }
 	};
 
 	if (nsx_str_starts(name, "[CUDA "))
 		return nsx_str_ends(name, "Device-to-Device]") ? NSX_AROUND_GLUE
 		     : nsx_str_starts(name, "[CUDA memset") ? NSX_AROUND_PASSES : NSX_AROUND_ENDS;
-	for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-		if (nsx_family_matches(name, losses[i]))
-			return NSX_AROUND_ENDS;
+	if (is_of(name, others, sizeof others / sizeof *others))
+		return NSX_AROUND_ENDS;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
 		if (strcmp(family->family, of[i].family) == 0)
 			return of[i].around;
-	return NSX_AROUND_ENDS;
+	return strcmp(family->family, "other") == 0 && is_of(name, needed, sizeof needed / sizeof *needed)
+	       ? NSX_AROUND_PASSES : NSX_AROUND_ENDS;
 }
 
 void
