@@ -89,6 +89,8 @@ struct cmp_row {
 	bool         computes;   /* not all of it is communication, or that is not known */
 	bool         optional;   /* not shown if its time is 0 on both sides */
 	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
+	uint32_t     decider;    /* row of the same side without whose verdict it is neither slower nor faster, which
+	                          * precedes it: of a span the period; NSX_NONE: none */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */

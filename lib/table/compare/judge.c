@@ -432,6 +432,25 @@ judge(const struct cmp *c, struct cmp_result *r)
 	return true;
 }
 
+/* What is said of a row that another one decides, if both runs have that, among the n results before it. A span grows
+ * where work moves into it from between steps, and the step is as long as before. */
+static enum cmp_verdict
+as_decided(const struct cmp *c, const struct cmp_result *r, const struct cmp_result *before, size_t n)
+{
+	uint32_t decider = r->row[NSX_COMPARE_BASE] ? r->row[NSX_COMPARE_BASE]->decider : NSX_NONE;
+
+	if (decider == NSX_NONE || (r->verdict != CMP_SLOWER && r->verdict != CMP_FASTER))
+		return r->verdict;
+	for (const struct cmp_row *row = &c->side[NSX_COMPARE_BASE].rows.p[decider]; n-- > 0;)
+		if (before[n].row[NSX_COMPARE_BASE] == row && before[n].row[NSX_COMPARE_NEW]) {
+			enum cmp_verdict said = before[n].verdict;
+
+			return said == r->verdict || said == CMP_UNKNOWN ? said : CMP_SHIFTED;
+		} else if (before[n].row[NSX_COMPARE_BASE] && before[n].row[NSX_COMPARE_BASE] < row)
+			break;
+	return r->verdict;
+}
+
 static int
 order_cmp(const void *pa, const void *pb, const void *state)
 {
@@ -469,6 +488,7 @@ add(const struct cmp *c, struct cmp_result *to, size_t *n, const struct cmp_row 
 		return true;
 	if (!judge(c, &r))
 		return false;
+	r.verdict = as_decided(c, &r, to, *n);
 	to[(*n)++] = r;
 	return true;
 }
