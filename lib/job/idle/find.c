@@ -366,8 +366,8 @@ report_clocks(struct nsx_idle_finder *f, struct nsx_diags *diags)
 				bool apart = ended_before(f->cat, d, other) || ended_before(f->cat, other, d);
 
 				nsx_diag_add(diags, NSX_WARNING, "", 1, "%s", apart
-					? "recordings of one GPU at different times: these are two runs, which nsysx-compare "
-					  "compares, not two devices of a job"
+					? "recordings of one GPU at different times: these are two runs, which "
+					  "nsysx-compare compares, not two devices of a job"
 					: "two processes share one GPU: work of the other process counts as idle time");
 				continue;
 			}
