@@ -119,6 +119,8 @@ equal '... also of several base runs' "$(of_span "$T/short.tsv" "$T/short.tsv" "
 equal 'with longer periods it is slower' "$(of_span "$T/short.tsv" "$T/longer.tsv")" 'period slower;span slower;'
 gate 'with periods that are not known nothing is' 3 'that depend on each other tell as much as ' --by step "$T/short_drift.tsv" "$T/long_drift.tsv"
 equal '... nor the span' "$(of_span "$T/short_drift.tsv" "$T/long_drift.tsv")" 'period unknown;span unknown;'
+awk -F'\t' -v OFS='\t' 'NR > 1 { $5 += 10000; $9 += 10000 } 1' "$T/short_drift.tsv" >"$T/idle_drift.tsv"
+gate 'a part that is slower tells that the period is not known to be' 1 'slower: step: idle: 60.00 us per step, was 50.00 us (+20.0%), noise 0 ns; the period is unknown' --by step "$T/short_drift.tsv" "$T/idle_drift.tsv"
 gate 'of three steps nothing is judged' 3 'not comparable: train step #: 2 steps of BASE tell too little, want 5: record more steps, or several base runs' --by step "$(job two1 steps=3; echo "$T/two1")" "$(job two2 steps=3 seed=2; echo "$T/two2")"
 equal '... the table says so' "$(nsysx-compare -q --tsv --by step "$T/two1" "$T/two2" | columns device,statistic,verdict | grep -e '^- period')" '- period unknown'
 for many in '14 1' '1 14' '1 1'; do

@@ -404,6 +404,8 @@ struct cmp_result {
 	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
 	double           unseen;        /* between runs: the largest difference that no witness would see, ns */
 	enum cmp_verdict verdict;
+	const struct cmp_row *unsure;   /* of a part that is slower: BASE's row of the whole, if that is not; or NULL */
+	enum cmp_verdict whole;         /* and what is said of it */
 };
 
 /* rate.c: an operation of a side whose steps are not known, of that device (its index in a catalogue); of one with
