@@ -97,7 +97,7 @@ distance(const struct nsx_signature *x, const struct nsx_signature *y)
 	for (size_t i = 0; i < n; i++)
 		differ += !same_argument(&x->arguments.p[i], &y->arguments.p[i]);
 	differ += x->arguments.n != y->arguments.n ? 1000000 : 0;
-	return 2 * differ + (x->body != y->body || x->constants != y->constants);
+	return 2 * differ + (x->body != y->body || x->precision != y->precision || x->constants != y->constants);
 }
 
 static int
@@ -124,6 +124,39 @@ number_text(struct again *a, const char *what, int64_t n)
 		return out;
 	a->failed = true;
 	return (struct nsx_str){ "", 0 };
+}
+
+/* Of how many products each precision is, in the arena: "12 default, 81 highest". */
+static struct nsx_str
+products_text(struct again *a, const struct nsx_signature *s)
+{
+	static const char *const names[] = { "default", "high", "highest" };
+	struct nsx_buf b = { 0 };
+	struct nsx_str out = { "", 0 };
+
+	for (int i = 0; i < 3; i++)
+		if (s->products[i])
+			nsx_buf_fmt(&b, "%s%" PRId64 " %s", b.len ? ", " : "", s->products[i], names[i]);
+	if (!b.failed && b.len)
+		out = nsx_arena_str(&a->arena, nsx_buf_view(&b));
+	a->failed |= b.failed || !out.ptr;
+	nsx_buf_free(&b);
+	return out.ptr ? out : (struct nsx_str){ "", 0 };
+}
+
+/* Whether products are of another precision: of one that the other program has none of, or, where the instructions are
+ * the same, any. */
+static bool
+precision_differs(const struct nsx_signature *x, const struct nsx_signature *y)
+{
+	bool differ = false, some[2] = { false, false };
+
+	for (int i = 0; i < 3; i++) {
+		differ |= !x->products[i] != !y->products[i];
+		some[0] |= x->products[i] > 0;
+		some[1] |= y->products[i] > 0;
+	}
+	return (differ && some[0] && some[1]) || (x->body == y->body && x->precision != y->precision);
 }
 
 /* The value of an option that is not there. */
@@ -189,6 +222,8 @@ compare(struct again *a, const struct program *it, const struct program *before)
 		return rc;
 	if (!nsx_str_eq(now->result, like->result))
 		return put(a, now, like, "static", none, like->result, now->result);
+	if (precision_differs(now, like))
+		return put(a, now, like, "precision", none, products_text(a, like), products_text(a, now));
 	if (now->body != like->body)
 		return put(a, now, like, "static", none, number_text(a, "instructions", like->instructions),
 		           number_text(a, "instructions", now->instructions));

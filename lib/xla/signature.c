@@ -3,14 +3,19 @@
 #include "xla/signature.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/json.h"
 #include "base/map.h"
 #include "base/sort.h"
 #include "xla/hlo_int.h"
 
 /* Fields of HloInstructionProto, of its OpMetadata, of ShapeProto. */
-enum { I_NAME = 1, I_OPCODE = 2, I_SHAPE = 3, I_METADATA = 7, I_LITERAL = 8, I_PARAMETER = 9 };
+enum { I_NAME = 1, I_OPCODE = 2, I_SHAPE = 3, I_METADATA = 7, I_LITERAL = 8, I_PARAMETER = 9, I_TARGET = 28,
+       I_CONFIG = 43, I_PRECISION = 51 };
+enum { P_OPERANDS = 1, P_ALGORITHM = 2 };
 enum { O_NAME = 2 };
 enum { S_TYPE = 2, S_DIMENSIONS = 3, S_TUPLE = 4, S_IS_TUPLE = 13 };
 /* Of HloModuleProto and its ProgramShapeProto; of the messages of M_ALIAS, M_DONOR and M_SHARDING. */
@@ -27,6 +32,12 @@ struct reading {
 	NSX_VEC(int64_t)      donated;           /* numbers of arguments */
 	int64_t               entry;
 };
+
+/* Attributes of instructions that decide what is computed: dimensions, window, those of convolutions, slices, sizes of
+ * dynamic slices, padding, distribution, those of products, FFT, gather, scatter, groups of features and batches,
+ * direction of comparisons. Others are numbers of instructions, or what the autotuner chose, and differ between equal
+ * programs. */
+static const unsigned char attributes[] = { 14, 15, 16, 17, 20, 21, 23, 30, 31, 32, 33, 34, 48, 50, 58, 63 };
 
 /* The names of XLA's PrimitiveType, by number. */
 static const char *const types[] = {
@@ -129,6 +140,100 @@ read_op_name(struct reading *r, struct nsx_extent span, struct nsx_str *out)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
+/* ---- precision of products */
+
+static const char *const precisions[] = { "DEFAULT", "HIGH", "HIGHEST" };
+
+static void
+count_product(struct reading *r, int64_t most, uint64_t hash)
+{
+	if (most < 0)
+		return;
+	r->s->products[most]++;
+	mix(&r->s->precision, (uint64_t)most);
+	mix(&r->s->precision, hash);
+}
+
+/* A PrecisionConfig. */
+static int
+read_precision(struct reading *r, struct nsx_extent span)
+{
+	struct nsx_wire w = nsx_wire(r->f, span);
+	struct nsx_ints of = { 0 };
+	uint64_t hash = 0;
+	int64_t most = -1;
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == P_OPERANDS && (w.type == NSX_WIRE_VARINT || w.type == NSX_WIRE_LEN))
+			rc = nsx_wire_ints(&w, &of);
+		else if (w.field == P_ALGORITHM && w.type == NSX_WIRE_VARINT)
+			mix(&hash, w.value);
+	for (size_t i = 0; i < of.n; i++)
+		most = of.p[i] > most && of.p[i] <= 2 ? of.p[i] : most;
+	free(of.p);
+	count_product(r, most, hash);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+/* That of a call of cuBLAS or cuDNN, which its backend_config has beside what the autotuner chose. */
+static int
+read_config(struct reading *r, struct nsx_extent span)
+{
+	if (!span.len || span.len > NAME_MAX_BYTES)
+		return NSX_OK;
+	const unsigned char *p = nsx_dumpfile_at(r->f, span.off, (size_t)span.len);
+	struct nsx_json j = { .text = { (const char *)p, (size_t)span.len } };
+	enum nsx_json_type t = NSX_JSON_OBJECT;
+	int64_t most = -1;
+	uint64_t hash = 0;
+	int inside = 0;      /* the depth within precision_config */
+
+	if (!p)
+		return NSX_ERR;
+	while (t != NSX_JSON_BAD && !((t = nsx_json_next(&j)) == NSX_JSON_END && j.depth <= 0)) {
+		if (t == NSX_JSON_OBJECT && nsx_str_eq(j.key, NSX_STR("precision_config")))
+			inside = j.depth;
+		inside = j.depth < inside ? 0 : inside;
+		if (!inside || (t != NSX_JSON_STRING && t != NSX_JSON_NUMBER))
+			continue;
+		if (j.key.len)
+			mix(&hash, nsx_hash(j.value.ptr, j.value.len));   /* the algorithm */
+		for (int64_t k = most + 1; k < 3 && !j.key.len; k++)
+			if (nsx_str_eq(j.value, nsx_str_c(precisions[k])) ||
+			    (j.value.len == 1 && j.value.ptr[0] == '0' + k))
+				most = k;
+	}
+	count_product(r, most, hash);
+	return NSX_OK;
+}
+
+/* An attribute that decides what is computed, into the hash of the body. */
+static int
+mix_attribute(struct reading *r, const struct nsx_wire *w)
+{
+	if (w->field > UCHAR_MAX || !memchr(attributes, (int)w->field, sizeof attributes))
+		return NSX_OK;
+	mix(&r->s->body, w->field);
+	if (w->type == NSX_WIRE_LEN)
+		return mix_bytes(r, w->span, &r->s->body);
+	mix(&r->s->body, w->value);
+	return NSX_OK;
+}
+
+/* What a custom call calls: of those of cuBLAS and cuDNN, the autotuner may choose another one. */
+static int
+mix_target(struct reading *r, struct nsx_extent span)
+{
+	struct nsx_str target;
+
+	if (keep(r, span, &target) != NSX_OK)
+		return NSX_ERR;
+	if (target.len && !nsx_str_starts(target, "__cu"))
+		mix(&r->s->body, nsx_hash(target.ptr, target.len));
+	return NSX_OK;
+}
+
 /* An instruction; of the entry computation its parameters are arguments. */
 static int
 read_instruction(struct reading *r, struct nsx_extent span, bool entry)
@@ -136,20 +241,24 @@ read_instruction(struct reading *r, struct nsx_extent span, bool entry)
 	struct nsx_wire w = nsx_wire(r->f, span);
 	struct nsx_signature_argument a = { .name = { "", 0 }, .type = { "", 0 }, .dims = { "", 0 },
 	                                    .sharding = { "", 0 } };
-	struct nsx_extent name = { 0, 0 }, shape = { 0, 0 }, metadata = { 0, 0 }, literal = { 0, 0 };
+	struct nsx_extent name = { 0, 0 }, shape = { 0, 0 }, metadata = { 0, 0 }, literal = { 0, 0 }, config = { 0, 0 };
 	struct nsx_str opcode = { "", 0 };
 	int rc = NSX_OK;
 
 	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.field == I_PARAMETER && w.type == NSX_WIRE_VARINT)
 			a.number = (int64_t)w.value;
-		if (w.type != NSX_WIRE_LEN)
+		rc = mix_attribute(r, &w);
+		if (w.type != NSX_WIRE_LEN || rc != NSX_OK)
 			continue;
 		switch (w.field) {
 		case I_NAME:     name = w.span; break;
 		case I_SHAPE:    shape = w.span; break;
 		case I_METADATA: metadata = w.span; break;
 		case I_LITERAL:  literal = w.span; break;
+		case I_CONFIG:   config = w.span; break;
+		case I_TARGET:   rc = mix_target(r, w.span); break;
+		case I_PRECISION: rc = read_precision(r, w.span); break;
 		case I_OPCODE:   rc = keep(r, w.span, &opcode); break;
 		default: break;
 		}
@@ -159,6 +268,8 @@ read_instruction(struct reading *r, struct nsx_extent span, bool entry)
 	bool argument = entry && nsx_str_eq(opcode, NSX_STR("parameter"));
 
 	r->s->instructions++;
+	if (nsx_str_eq(opcode, NSX_STR("custom-call")) && read_config(r, config) != NSX_OK)
+		return NSX_ERR;
 	mix(&r->s->body, nsx_hash(opcode.ptr, opcode.len));
 	if (read_shape(r, shape, &r->s->body, argument ? &a : NULL, NULL, 0) != NSX_OK
 	    || mix_bytes(r, literal, &r->s->constants) != NSX_OK)

@@ -27,7 +27,10 @@ struct nsx_signature {
 	NSX_VEC(struct nsx_signature_argument) arguments;   /* by number */
 	struct nsx_str result;   /* types and sizes of its parts, "f32[8] s32[]"; empty if unknown */
 	int64_t        instructions;
-	uint64_t       body;     /* a hash of opcodes and shapes of all instructions */
+	uint64_t       body;     /* a hash of opcodes, shapes and attributes of all instructions */
+	int64_t        products[3];/* that ask for the default precision, a high, the highest (of any operand); those
+	                          * that say nothing of it are in none */
+	uint64_t       precision;/* a hash of these and of the algorithms of products, in the order of instructions */
 	uint64_t       constants;/* of the values of constants */
 	uint64_t       devices;  /* of the assignment of devices */
 	struct nsx_arena arena;

@@ -101,6 +101,26 @@ equal 'nothing else changes' "$(verdicts again)" ''
 gate 'a part that grew of steps that are as long as before is none' 0 '' --by step "$T/base" "$T/moved"
 equal 'its time was that of other parts' "$(verdicts moved)" 'compute shifted;exposed shifted;'
 equal 'which is the answer' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/moved" | head -n 1 | sed 's/:.*//')" '**same** by step'
+# Spans of 100 us of 200 us, or of 150: what ran before the steps runs in them.
+spans() {
+	printf 'class\tdevice\tstep\tspan\tperiod\tcompute\texposed\tcopy\tidle\tkept\n'
+	awk -v OFS='\t' -v span="$1" -v period="$2" -v drift="${3:-0}" 'BEGIN { for (i = 0; i < 12; i++) print "step", 0, i, span + i * 37 % 5 * 100, period + (drift ? i * drift : i * 37 % 7 * 100), period - 50000, 0, 0, 50000, 1 }'
+}
+spans 100000 200000 >"$T/short.tsv"
+spans 150000 200000 >"$T/long.tsv"
+spans 150000 250000 >"$T/longer.tsv"
+spans 100000 200000 3000 >"$T/short_drift.tsv"
+spans 150000 202000 3000 >"$T/long_drift.tsv"
+of_span() { nsysx-compare -q --tsv --by step "$@" | columns statistic,verdict | grep -e '^period' -e '^span' | tr '\n' ';'; }
+gate 'a longer span of periods that are as long as before is no regression' 0 '' --by step "$T/short.tsv" "$T/long.tsv"
+equal '... but shifted' "$(of_span "$T/short.tsv" "$T/long.tsv")" 'period same;span shifted;'
+equal '... also a shorter one' "$(of_span "$T/long.tsv" "$T/short.tsv")" 'period same;span shifted;'
+equal '... also of several base runs' "$(of_span "$T/short.tsv" "$T/short.tsv" "$T/short.tsv" "$T/long.tsv")" 'period same;span shifted;'
+equal 'with longer periods it is slower' "$(of_span "$T/short.tsv" "$T/longer.tsv")" 'period slower;span slower;'
+gate 'with periods that are not known nothing is' 3 'that depend on each other tell as much as ' --by step "$T/short_drift.tsv" "$T/long_drift.tsv"
+equal '... nor the span' "$(of_span "$T/short_drift.tsv" "$T/long_drift.tsv")" 'period unknown;span unknown;'
+awk -F'\t' -v OFS='\t' 'NR > 1 { $5 += 10000; $9 += 10000 } 1' "$T/short_drift.tsv" >"$T/idle_drift.tsv"
+gate 'a part that is slower tells that the period is not known to be' 1 'slower: step: idle: 60.00 us per step, was 50.00 us (+20.0%), noise 0 ns; the period is unknown' --by step "$T/short_drift.tsv" "$T/idle_drift.tsv"
 gate 'of three steps nothing is judged' 3 'not comparable: train step #: 2 steps of BASE tell too little, want 5: record more steps, or several base runs' --by step "$(job two1 steps=3; echo "$T/two1")" "$(job two2 steps=3 seed=2; echo "$T/two2")"
 equal '... the table says so' "$(nsysx-compare -q --tsv --by step "$T/two1" "$T/two2" | columns device,statistic,verdict | grep -e '^- period')" '- period unknown'
 for many in '14 1' '1 14' '1 1'; do
@@ -162,6 +182,11 @@ drifting 40 1 0 >"$T/drift40"
 drifting 400 1 0 >"$T/drift400"
 drifting 400 1.2 0 >"$T/drifted400"
 gate 'steps that depend on each other are not judged' 3 'step: 39 steps of BASE that depend on each other tell as much as ' --by step "$T/drift40" "$T/drift40"
+gate '... and how many to record is said' 3 ', want 5: record about 110 steps, or several base runs' --by step "$T/drift40" "$T/drift40"
+drifting 12 0.4 0 >"$T/drifted12"
+drifting 12 1 0 >"$T/drift12"
+gate 'unless all of one run are far below all of the other' 0 '' --by step "$T/drift12" "$T/drifted12"
+gate '... or above' 1 'slower: step: period: ' --by step "$T/drifted12" "$T/drift12"
 gate 'many of them are' 0 '' --by step "$T/drift400" "$T/drift400"
 gate '... and found where they are 20 % slower' 1 'slower: step: period: ' --by step "$T/drift400" "$T/drifted400"
 equal '... with fewer effective steps' "$(nsysx-compare -q --tsv --by step "$T/drift400" "$T/drift400" | columns statistic,base_steps,base_n_eff | awk '$1 == "period" { print $2, ($3 > 5 && $3 < 100) }')" '399 1'

@@ -331,13 +331,13 @@ fi
 
 # ---- why again ----
 
-# again ID NAME BATCH TYPE RESULT CONSTANT DEVICES [MORE]: a dump in $T/again; MORE: text of a further instruction.
+# again ID NAME BATCH TYPE RESULT CONSTANT DEVICES [MORE]: a dump in $T/again; MORE: text of a further instruction; inner: not the ID in what is computed.
 again() {
 	protoc -I compile/again --encode=Dump compile/again/dump.proto >"$T/again/module_000$1.$2.sm_9.0_gpu_after_optimizations.hlo.pb" <<END
 hlo_module {
   name: "$2" id: $1 entry_computation_id: 2 device_assignment { replica_count: $7 }
   host_program_shape { result { element_type: 13 tuple_shapes { element_type: 11 dimensions: $5 } tuple_shapes { element_type: 11 } } }
-  computations { id: 1 instructions { name: "p" opcode: "parameter" shape { element_type: 11 dimensions: $1 } } }
+  computations { id: 1 instructions { name: "p" opcode: "parameter" shape { element_type: 11 dimensions: ${inner-$1} } } }
   computations {
     id: 2
     instructions { name: "p.2" opcode: "parameter" parameter_number: 1 shape { element_type: $4 } metadata { op_name: "lr" } }
@@ -370,6 +370,33 @@ rows_again '--again: what differs from the one that is most like it' "3 jit_step
 7 jit_step 1 static  4_instructions 5_instructions" "$T/again"
 rows_again '... of dumps that are named' "3 jit_step 1 shape batch['x'] [8,128] [16,128]" \
 	"$T/again/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb" "$T/again/module_0003.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
+# Instructions of the same opcodes and shapes. dot PRECISION [ALGORITHM]; gemm PRECISION ALGORITHM-OF-CUBLAS; compare DIRECTION.
+dot() { echo "instructions { name: \"d\" opcode: \"dot\" shape { element_type: 11 } precision_config { operand_precision: [$1, 0] algorithm: ${2-0} } }"; }
+gemm() { echo "instructions { name: \"g\" opcode: \"custom-call\" custom_call_target: \"__cublas\$gemm\" shape { element_type: 11 } backend_config: '{\"gemm_backend_config\":{\"selected_algorithm\":\"$2\",\"precision_config\":{\"operand_precision\":[\"DEFAULT\",\"$1\"],\"algorithm\":\"ALG_UNSET\"},\"epilogue\":\"DEFAULT\"}}' }"; }
+compares() { echo "instructions { name: \"l\" opcode: \"compare\" shape { element_type: 1 } comparison_direction: \"$1\" }"; }
+calls() { echo "instructions { name: \"f\" opcode: \"custom-call\" custom_call_target: \"$1\" shape { element_type: 11 } }"; }
+pair() {
+	mkdir "$T/again.$1"
+	for i in 1 2; do
+		(T=$T/again.$1 inner=1 && mkdir "$T/again" && again "$i" jit_step 8 11 4 1 1 "$(cat)" && mv "$T/again"/* "$T" && rmdir "$T/again") <<END
+$(eval "echo \"\$$((i + 1))\"")
+END
+	done
+}
+pair precision "$(dot 2)$(dot 2)$(gemm HIGHEST 1)" "$(dot 0)$(dot 2)$(gemm DEFAULT 1)"
+rows_again 'products of another precision' '2 jit_step 1 precision  3_highest 2_default,_1_highest' "$T/again.precision"
+pair cublas "$(gemm HIGHEST 1)" "$(gemm DEFAULT 1)"
+rows_again '... of cuBLAS alone' '2 jit_step 1 precision  1_highest 1_default' "$T/again.cublas"
+pair tuned "$(gemm HIGH 1)" "$(gemm HIGH 4)"
+rows_again 'what the autotuner chose is no difference' '2 jit_step 1 same   ' "$T/again.tuned"
+pair algorithm "$(dot 0 1)" "$(dot 0 3)"
+rows_again 'another algorithm of products' '2 jit_step 1 precision  1_default 1_default' "$T/again.algorithm"
+pair more "$(dot 2)" "$(dot 2)$(dot 2)"
+rows_again 'one more product is no other precision' '2 jit_step 1 static  5_instructions 6_instructions' "$T/again.more"
+pair direction "$(compares LT)" "$(compares GT)"
+rows_again 'an attribute that decides what is computed' '2 jit_step 1 static  5_instructions 5_instructions' "$T/again.direction"
+pair target "$(calls mine)" "$(calls yours)"
+rows_again '... and a call of another function' '2 jit_step 1 static  5_instructions 5_instructions' "$T/again.target"
 mkdir "$T/again.2"
 cp "$T/again"/*0001* "$T/again"/*0002* "$T/again.2"
 cp -R "$T/again" "$T/again.3"

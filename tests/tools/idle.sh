@@ -445,6 +445,16 @@ equal 'waits that are not recorded' "$(nsysx-idle -q --mark "$T/nowaits" | grep 
 	'operations of which it is not recorded whether they wait for events: a gap before one that is not latency is unresolved	1'
 printf 'device device=0 uuid=G\ndevice device=1 pid=2 uuid=G\nop start=0 dur=1\n' | awk -f host/stream.awk >"$T/shared"
 says 'two processes on one GPU' 'two processes share one GPU' nsysx-idle "$T/shared"
+# of_gpu START_0 START_1: profiles of 100 us of one GPU, which start then.
+of_gpu() {
+	printf 'profile profile=0 start_utc=%s to=100000\nprofile profile=1 start_utc=%s to=100000\ndevice device=0 profile=0 uuid=G last=90000\ndevice device=1 profile=1 uuid=G last=90000\nop start=0 dur=1\n' "$@" |
+		awk -f host/stream.awk
+}
+of_gpu 1000000000 1000095000 >"$T/turns"
+says '... at the same time' 'two processes share one GPU' nsysx-idle "$(of_gpu 1000000000 1000085000 >"$T/once"; echo "$T/once")"
+says 'two runs on one GPU' 'recordings of one GPU at different times: these are two runs, which nsysx-compare compares' nsysx-idle "$T/turns"
+of_gpu 1000095000 1000000000 >"$T/turns"
+says '... the later one first' 'recordings of one GPU at different times' nsysx-idle "$T/turns"
 printf 'device device=0\nop start=0\nop start=5 dur=1\n' | awk -f host/stream.awk >"$T/odd"
 says 'operations without a duration' 'operations without a device, start or duration: ignored' nsysx-idle "$T/odd"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"

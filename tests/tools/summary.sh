@@ -363,6 +363,10 @@ equal 'a row per key without numbers' "$(named --names=digits)" '|aten::mm|2 80 
 TSL|mm, op_id = 9|1 4 4 4 1 1
 D|aten::mm|1 1 1 1 1 1'
 sed 's/blocks.1.attn/step 1/; s/blocks.22.attn/step 22/' "$T/calls.tsv" >"$T/stepped.tsv"
+says_steps() { nsysx-summary -q --by range --table "$@" "$T/stepped.tsv" | grep -c ' rows are of steps that differ in their numbers: --names=steps makes them 1$'; }
+equal 'a line below tells of rows that are steps' "$(says_steps)" 1
+equal '... not where they are one, or names are wanted in full' "$(says_steps --names=steps; says_steps --names=full)" '0
+0'
 equal 'a row for all steps' "$(nsysx-summary -q --by range --tsv --names=steps "$T/stepped.tsv" | awk -F'\t' 'NR > 1 && !$1 { print $2 "|" $3, $4 }')" 'aten::mm|2 80
 blocks.3.attn|1 7
 step #|2 7'

@@ -125,6 +125,61 @@ test_few(void)
 	}
 }
 
+/* Periods of two runs, us, of which the second drifts: 11 that tell as much as 4.3, and yet the longest is half
+ * as long as the shortest of the first. A third of that difference a drift may explain. */
+static void
+test_apart(void)
+{
+	enum { N = 11, MOST = 40 };
+	static const double slow[N] = { 40958, 40218, 40224, 40256, 40326, 40331, 40321, 40362, 40345, 40365, 40375 },
+	    fast[N] = { 20173, 20050, 19605, 17345, 17418, 16841, 16496, 16484, 19012, 17228, 16528 };
+	static const int ns[] = { 5, 10, 20, MOST };
+	static const double rhos[] = { 0, 0.5, 0.8, 0.9, 0.95, 0.99 };
+	struct nsx_sample s = { slow, N }, f = { fast, N };
+	double near[N], a[MOST], b[MOST];
+	struct nsx_witness w;
+
+	nsx_witness(s, f, 0.000675, &w);
+	ok(w.of[1].n_eff < NSX_WITNESS_LEAST && w.judged && w.means < 0, "few effective steps, far apart, are judged");
+	nsx_witness(f, s, 0.000675, &w);
+	ok(w.judged && w.means > 0, "... the other way round");
+	nsx_witness((struct nsx_sample){ slow, 4 }, (struct nsx_sample){ fast, 4 }, 0.000675, &w);
+	ok(!w.judged, "four are not");
+	for (int i = 0; i < N; i++)
+		near[i] = fast[i] + 7500;
+	nsx_witness(f, (struct nsx_sample){ near, N }, 0.000675, &w);
+	ok(!w.judged, "nor are those that do not overlap by little");
+	/* Equal pairs that vary by 5 %, of which a third drift and of a third the first steps are longer. */
+	for (size_t k = 0; k < sizeof rhos / sizeof *rhos; k++) {
+		int alarms = 0, few = 0;
+
+		for (int i = 0; i < 4 * PAIRS; i++) {
+			int n = ns[i % 4];
+
+			fill(a, n, rhos[k]);
+			fill(b, n, rhos[k]);
+			for (int x = 0; x < n && i % 3; x++) {
+				double more = i % 3 == 1 ? 10. * x / n : x < n / 5 ? 20 : 0;
+
+				a[x] += more;
+				b[x] += more;
+			}
+			for (int x = 0; x < n; x++) {
+				a[x] = 5 * a[x] - 400;
+				b[x] = 5 * b[x] - 400;
+			}
+			nsx_witness((struct nsx_sample){ a, n }, (struct nsx_sample){ b, n }, 0.000675, &w);
+			bool is_few = w.of[0].n_eff < NSX_WITNESS_LEAST || w.of[1].n_eff < NSX_WITNESS_LEAST;
+
+			few += is_few;
+			/* Those whose means are very far apart are another rule's, see test_few. */
+			alarms += is_few && w.judged && (w.means || w.ranks) &&
+			          fabs(w.of[1].mean - w.of[0].mean) <= NSX_WITNESS_FAR * w.noise;
+		}
+		ok(few && !alarms, "few effective steps of rho %g: %d alarms of %d equal pairs", rhos[k], alarms, few);
+	}
+}
+
 /* Every third step three times as long: the means do not see that all are 5 % longer, the ranks do. */
 static void
 test_kinds(void)
@@ -284,6 +339,7 @@ main(void)
 	test_effective();
 	test_alarms();
 	test_few();
+	test_apart();
 	test_kinds();
 	test_student();
 	test_tail();

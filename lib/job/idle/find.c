@@ -333,6 +333,19 @@ nsx_idle_finder_finish(struct nsx_idle_finder *f)
 	return NSX_OK;
 }
 
+/* Whether the recording of a's profile ended before that of b's began. */
+static bool
+ended_before(const struct nsx_catalogue *cat, const struct nsx_cat_device *a, const struct nsx_cat_device *b)
+{
+	if (a->profile == NSX_NONE || b->profile == NSX_NONE || a->profile == b->profile)
+		return false;
+	const struct nsx_cat_profile *p = &cat->profiles.p[a->profile], *q = &cat->profiles.p[b->profile];
+	int64_t first = q->from > 0 ? q->from : 0, last = a->last < p->to ? a->last : p->to, end, begin;
+
+	return p->start_utc > 0 && q->start_utc > 0 && !__builtin_add_overflow(p->start_utc, last, &end)
+	       && !__builtin_add_overflow(q->start_utc, first, &begin) && end < begin;
+}
+
 /* Report devices for which the data is incomplete. */
 static int
 report_clocks(struct nsx_idle_finder *f, struct nsx_diags *diags)
@@ -349,8 +362,13 @@ report_clocks(struct nsx_idle_finder *f, struct nsx_diags *diags)
 		if (d->uuid != NSX_NONE) {
 			uuid = nsx_map_at(&first, (struct nsx_key){ UUID, d->uuid });
 			if (uuid && *uuid != NSX_NONE) {
-				nsx_diag_add(diags, NSX_WARNING, "", 1,
-					"two processes share one GPU: work of the other process counts as idle time");
+				const struct nsx_cat_device *other = &f->cat->devices.p[*uuid];
+				bool apart = ended_before(f->cat, d, other) || ended_before(f->cat, other, d);
+
+				nsx_diag_add(diags, NSX_WARNING, "", 1, "%s", apart
+					? "recordings of one GPU at different times: these are two runs, which "
+					  "nsysx-compare compares, not two devices of a job"
+					: "two processes share one GPU: work of the other process counts as idle time");
 				continue;
 			}
 			rc = uuid ? NSX_OK : nsx_err_nomem(f->err, NULL);

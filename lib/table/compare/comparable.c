@@ -1,6 +1,7 @@
 /* comparable.c -- what two runs must have in common to be compared, and what makes them so if they do not: the one
  * place for these messages, but for those of a single way of comparing, which fill cmp.unlike. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,6 +162,14 @@ tell_short(const struct cmp *c, const struct cmp_result *r)
 	return why;
 }
 
+/* How many samples of those that depend on each other would tell as much as `least`: twice as many as these let expect,
+ * as few of them do not tell well how much they do, in tens. */
+static double
+wanted(size_t n, double n_eff, int least)
+{
+	return 10 * ceil(2 * (double)n * least / n_eff / 10);
+}
+
 /* Samples that are too few, or depend on each other so much that they tell little. */
 static struct why
 tell_few(const struct cmp *c, const struct cmp_result *r)
@@ -175,14 +184,16 @@ tell_few(const struct cmp *c, const struct cmp_result *r)
 	struct why why;
 
 	n = n ? n : (size_t)w->of[side].n_eff;   /* of a table */
+	double enough = wanted(n, w->of[side].n_eff, least);
+
 	if (r->row[side]->strata && !r->mixed && w->of[side].n_eff < (double)n - 0.05)
 		snprintf(why.text, sizeof why.text, "%.*s: %zu %ss of %s, of %u kinds of batches, tell as much as "
-		         "%.1f, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
-		         r->row[side]->strata, w->of[side].n_eff, least, unit, more);
+		         "%.1f, want %d: record about %.0f %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
+		         r->row[side]->strata, w->of[side].n_eff, least, enough, unit, more);
 	else if (w->of[side].n_eff < (double)n - 0.05)
 		snprintf(why.text, sizeof why.text, "%.*s: %zu %ss of %s that depend on each other tell as much as "
-		         "%.1f%s, want %d: record more %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
-		         w->of[side].n_eff, tail, least, unit, more);
+		         "%.1f%s, want %d: record about %.0f %ss%s", CMP_CUT(name, 80), n, unit, c->side[side].name,
+		         w->of[side].n_eff, tail, least, enough, unit, more);
 	else
 		snprintf(why.text, sizeof why.text, "%.*s: %zu %s%s of %s tell%s too little%s, want %d: record more "
 		         "%ss%s", CMP_CUT(name, 80), n, unit, n == 1 ? "" : "s", c->side[side].name, n == 1 ? "s" : "",

@@ -92,6 +92,11 @@ nsx_compare_sentence(const struct cmp *c, const struct cmp_result *r, struct nsx
 		put_decider(r, text);
 	if (c->way->tell_growth && !c->options.tail)
 		c->way->tell_growth(c, r, text);
+	if (r->unsure) {
+		struct nsx_str whole = cmp_str(c, r->unsure->name);
+
+		nsx_buf_fmt(text, "; the %.*s is %s", (int)whole.len, whole.ptr, nsx_compare_verdict_name(r->whole));
+	}
 }
 
 /* Add the sentence of a result that is slower, or, of NULL, of the work of runs without steps as a whole, of which

@@ -89,6 +89,8 @@ struct cmp_row {
 	bool         computes;   /* not all of it is communication, or that is not known */
 	bool         optional;   /* not shown if its time is 0 on both sides */
 	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
+	uint32_t     decider;    /* row of the same side without whose verdict it is neither slower nor faster, which
+	                          * precedes it: of a span the period; NSX_NONE: none */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
@@ -402,6 +404,8 @@ struct cmp_result {
 	size_t runs; /* of BASE that have the row, between which the noise is; 0: it is within runs */
 	double           unseen;        /* between runs: the largest difference that no witness would see, ns */
 	enum cmp_verdict verdict;
+	const struct cmp_row *unsure;   /* of a part that is slower: BASE's row of the whole, if that is not; or NULL */
+	enum cmp_verdict whole;         /* and what is said of it */
 };
 
 /* rate.c: an operation of a side whose steps are not known, of that device (its index in a catalogue); of one with

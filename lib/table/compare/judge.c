@@ -432,6 +432,38 @@ judge(const struct cmp *c, struct cmp_result *r)
 	return true;
 }
 
+/* The result of that row of BASE, if both sides have it, among the n that were added last; NULL: there is none. */
+static const struct cmp_result *
+result_of(const struct cmp *c, uint32_t row, const struct cmp_result *to, size_t n)
+{
+	const struct cmp_row *of = row == NSX_NONE ? NULL : &c->side[NSX_COMPARE_BASE].rows.p[row];
+
+	while (of && n-- > 0 && to[n].row[NSX_COMPARE_BASE] && to[n].row[NSX_COMPARE_BASE] >= of)
+		if (to[n].row[NSX_COMPARE_BASE] == of)
+			return to[n].row[NSX_COMPARE_NEW] ? &to[n] : NULL;
+	return NULL;
+}
+
+/* What the whole says of a row that differs, if both runs have that, among the n results before it. A span that the
+ * period decides grows where work moves into it from between steps, and the step is as long as before. */
+static void
+ask_whole(const struct cmp *c, struct cmp_result *r, const struct cmp_result *before, size_t n)
+{
+	const struct cmp_row *row = r->row[NSX_COMPARE_BASE];
+	const struct cmp_result *by, *of;
+
+	if (!row || (r->verdict != CMP_SLOWER && r->verdict != CMP_FASTER))
+		return;
+	by = result_of(c, row->decider, before, n);
+	of = c->way->within ? result_of(c, row->of, before, n) : NULL;
+	if (by && by->verdict != r->verdict)
+		r->verdict = by->verdict == CMP_UNKNOWN ? CMP_UNKNOWN : CMP_SHIFTED;
+	if (of && of->verdict != r->verdict) {
+		r->unsure = of->row[NSX_COMPARE_BASE];
+		r->whole = of->verdict;
+	}
+}
+
 static int
 order_cmp(const void *pa, const void *pb, const void *state)
 {
@@ -469,6 +501,7 @@ add(const struct cmp *c, struct cmp_result *to, size_t *n, const struct cmp_row 
 		return true;
 	if (!judge(c, &r))
 		return false;
+	ask_whole(c, &r, to, *n);
 	to[(*n)++] = r;
 	return true;
 }

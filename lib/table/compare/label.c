@@ -7,7 +7,7 @@
 uint32_t
 nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
 {
-	row.pair = row.cells = row.of = row.inner = row.batch = NSX_NONE;
+	row.pair = row.cells = row.of = row.decider = row.inner = row.batch = NSX_NONE;
 	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
 		return NSX_NONE;
 	return (uint32_t)(s->rows.n - 1);

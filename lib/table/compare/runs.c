@@ -138,6 +138,8 @@ add_all(struct cmp_side *s, const struct cmp_side *one, uint32_t *map)
 			return false;
 		if (row.pair == NSX_NONE && row.of != NSX_NONE)
 			s->rows.p[rows[i]].of = rows[row.of];
+		if (row.pair == NSX_NONE && row.decider != NSX_NONE)
+			s->rows.p[rows[i]].decider = rows[row.decider];
 	}
 	return true;
 }

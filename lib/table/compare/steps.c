@@ -114,6 +114,8 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t group, int64_t device, bool
 			return NSX_NONE;
 		if (k != PERIOD && k < SPAN)
 			s->rows.p[at].of = first;
+		if (k == SPAN)
+			s->rows.p[at].decider = first;
 		s->rows.p[at].batch = first + (k < SPAN ? KEPT_BATCHES : k == SPAN ? BATCHES : (uint32_t)k);
 	}
 	return group == NSX_NONE ? group : first;

@@ -238,14 +238,35 @@ median_of(struct nsx_sample s, double *median)
 	return true;
 }
 
-/* Whether means of few independent values, but of enough values, are so far apart that these judge. */
+/* Whether the gap between the values of one side and those of the other is that wide. Both have values. */
+static bool
+is_apart(const struct nsx_sample of[2], const struct nsx_witness *w)
+{
+	double low[2], high[2];
+
+	for (int k = 0; k < 2; k++) {
+		low[k] = high[k] = of[k].v[0];
+		for (size_t i = 1; i < of[k].n; i++) {
+			low[k] = fmin(low[k], of[k].v[i]);
+			high[k] = fmax(high[k], of[k].v[i]);
+		}
+	}
+	double gap = fmax(low[0] - high[1], low[1] - high[0]);
+
+	return gap >= high[0] - low[0] + high[1] - low[1]
+	       && gap >= NSX_WITNESS_PART * fmax(w->of[0].mean, w->of[1].mean);
+}
+
+/* Whether few independent values, but enough values, are so far apart that these judge. */
 static bool
 is_far(const struct nsx_sample of[2], const struct nsx_witness *w)
 {
+	double diff = fabs(w->of[1].mean - w->of[0].mean);
+
 	for (int k = 0; k < 2; k++)
 		if (of[k].n < NSX_WITNESS_LEAST || w->of[k].n_eff < NSX_WITNESS_FEW)
 			return false;
-	return w->noise > 0 && fabs(w->of[1].mean - w->of[0].mean) > NSX_WITNESS_FAR * w->noise;
+	return w->noise > 0 && (diff > NSX_WITNESS_FAR * w->noise || (diff > w->noise && is_apart(of, w)));
 }
 
 bool

@@ -421,6 +421,33 @@ complete_rows(struct nsx_ops *f)
 	return of_type != NULL;
 }
 
+/* Steps that have a row each, by their numbers, hide what else there is: say how they become one. False when out of
+ * memory. */
+static bool
+tell_steps(struct nsx_ops *f, struct nsx_table *t)
+{
+	struct nsx_intern kinds = { 0 };
+	size_t rows = nsx_sums_count(&f->rows), n = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < rows && good; i++) {
+		struct nsx_str name = nsx_intern_str(&f->strs, row(f, i)->name);
+		struct nsx_str kind = nsx_name(NSX_NAMES_STEPS, nsx_intern_str(&f->strs, row(f, i)->type), name,
+		                               &f->scratch);
+
+		good = !f->scratch.failed;
+		if (!good || nsx_str_eq(kind, name))
+			continue;
+		good = nsx_intern(&kinds, kind) != NSX_NONE;
+		n++;
+	}
+	if (good && n > kinds.n)
+		nsx_table_note(t, "%zu rows are of steps that differ in their numbers: --names=steps makes them %zu", n,
+		               (size_t)kinds.n);
+	nsx_intern_free(&kinds);
+	return good;
+}
+
 static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
@@ -465,6 +492,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	}
 	if (rc == NSX_OK && !f->kernel && f->linked && rows
 	    && !nsx_helpers_report(&f->helpers, f->all_ops, *table, diags))
+		rc = nsx_err_nomem(f->err, NULL);
+	if (rc == NSX_OK && !f->kernel && f->names == NSX_NAMES_KEY && !tell_steps(f, *table))
 		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK && f->kernel)
 		tell_outside(f, *table, diags);

@@ -9,7 +9,7 @@ function columns(k, list,    i, m, part) {
 	}
 }
 BEGIN {
-	columns("profile", "profile:i name:s host:s")
+	columns("profile", "profile:i name:s host:s start_utc:i from:i to:i")
 	columns("device", "device:i profile:i pid:i uuid:s last:i name:s sms:i clock:i mem_bandwidth:i cc:i")
 	columns("clock", "device:i profile:i offset:f rate:f ref:i collectives:i component:i")
 	columns("program", "program:i id:i name:s key:s")
