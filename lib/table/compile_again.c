@@ -144,19 +144,19 @@ products_text(struct again *a, const struct nsx_signature *s)
 	return out.ptr ? out : (struct nsx_str){ "", 0 };
 }
 
-/* Whether products are of another precision: of one that the other program has none of, or, where the instructions are
- * the same, any. */
+/* Whether products are of another precision: of as many products, of one that the other program has none of, or, where
+ * the instructions are the same, any. */
 static bool
 precision_differs(const struct nsx_signature *x, const struct nsx_signature *y)
 {
-	bool differ = false, some[2] = { false, false };
+	bool differ = false;
+	int64_t more = 0;
 
 	for (int i = 0; i < 3; i++) {
 		differ |= !x->products[i] != !y->products[i];
-		some[0] |= x->products[i] > 0;
-		some[1] |= y->products[i] > 0;
+		more += x->products[i] - y->products[i];
 	}
-	return (differ && some[0] && some[1]) || (x->body == y->body && x->precision != y->precision);
+	return (differ && !more) || (x->body == y->body && x->precision != y->precision);
 }
 
 /* The value of an option that is not there. */

@@ -39,9 +39,9 @@ equal '... one with a pace of its own is not said to' "$(awk '$2 + 0 > 0.1 { n++
 
 # A kernel of 10 ms in each step of 12, while the host makes no call, or asks whether it is done; other: a kernel of another name before it.
 works() {
-	awk -v "name=$1" -v "asks=$2" -v "xla=$3" '
+	awk -v "name=$1" -v "asks=$2" -v "xla=$3" -v "tid=${4-1}" '
 		BEGIN {
-			srand(1); t = 0; print "device device=0 pid=1"
+			srand(1); t = p = 0; print "device device=0 pid=1"
 			if (xla) { print "program program=0 id=7 name=f key=f@7"; print "inst program=0 inst=0 name=fusion.1" }
 			for (i = 0; i < 14; i++) {
 				next_step = t + 12000000 + int(rand() * 100000)
@@ -51,8 +51,10 @@ works() {
 				print "call call=" ++c " tid=1 start=" t + 6000 " dur=5000 name=cudaLaunchKernel class=launch ops=1"
 				print "op op=" 2 * i + 1 " stream=7 name=small start=" t + 10007000 " dur=3000 call=" c " tid=1 host_start=" t + 6000 " host_dur=5000 range=" i \
 					(xla ? " program=0 inst=0" : "")
-				for (p = t + 100000; asks && p < t + 10050000; p += 2000000)
-					print "call call=" ++c " tid=1 start=" p " dur=1500 name=cudaEventQuery class=event ops=0"
+				if (tid == 1)
+					p = t + 100000
+				for (; asks && p < t + (tid == 1 ? 10050000 : 12000000); p += 2030000)
+					print "call call=" ++c " tid=" tid " start=" p " dur=1500 name=cudaEventQuery class=event ops=0"
 				t = next_step
 			}
 		}' | awk -f host/stream.awk
@@ -62,8 +64,12 @@ works mine 0 '' >"$T/mine"
 works 'void~at::native::k' 0 '' >"$T/torch"
 works 'void~at::native::k' 0 1 >"$T/both"
 works 'void~at::native::k' 1 '' >"$T/asks"
+works 'void~at::native::k' 1 '' 2 >"$T/watchdog"
 equal 'in no call a host may wait, but not that of PyTorch' "$(alone "$T/mine") $(alone "$T/torch")" 'range number'
 equal '... that of XLA beside it may, and one that asks again whether the device is done' "$(alone "$T/both") $(alone "$T/asks")" 'range range'
+
+waits() { nsysx-whatif --step '^step' --what faster:.=2 "$1" 2>&1 >"$T/null" | grep -c 'may be waits for the device'; }
+equal '... but not a thread that does nothing else, as a watchdog' "$(alone "$T/watchdog") $(waits "$T/watchdog")" 'number 0'
 
 # A copy of pageable memory that its call waits for: no call waits any more.
 staged() {

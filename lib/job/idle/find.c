@@ -337,7 +337,7 @@ nsx_idle_finder_finish(struct nsx_idle_finder *f)
 static bool
 ended_before(const struct nsx_catalogue *cat, const struct nsx_cat_device *a, const struct nsx_cat_device *b)
 {
-	if (a->profile == NSX_NONE || b->profile == NSX_NONE || a->profile == b->profile)
+	if (a->profile == NSX_NONE || b->profile == NSX_NONE || a->profile == b->profile || a->last == NSX_ABSENT)
 		return false;
 	const struct nsx_cat_profile *p = &cat->profiles.p[a->profile], *q = &cat->profiles.p[b->profile];
 	int64_t first = q->from > 0 ? q->from : 0, last = a->last < p->to ? a->last : p->to, end, begin;

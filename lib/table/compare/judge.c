@@ -458,7 +458,7 @@ ask_whole(const struct cmp *c, struct cmp_result *r, const struct cmp_result *be
 	of = c->way->within ? result_of(c, row->of, before, n) : NULL;
 	if (by && by->verdict != r->verdict)
 		r->verdict = by->verdict == CMP_UNKNOWN ? CMP_UNKNOWN : CMP_SHIFTED;
-	if (of && of->verdict != r->verdict) {
+	if (of && r->verdict == CMP_SLOWER && of->verdict != CMP_SLOWER) {
 		r->unsure = of->row[NSX_COMPARE_BASE];
 		r->whole = of->verdict;
 	}

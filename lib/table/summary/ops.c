@@ -427,7 +427,8 @@ static bool
 tell_steps(struct nsx_ops *f, struct nsx_table *t)
 {
 	struct nsx_intern kinds = { 0 };
-	size_t rows = nsx_sums_count(&f->rows), n = 0;
+	struct nsx_map merged = { 0 };     /* by domain and kind */
+	size_t rows = nsx_sums_count(&f->rows), n = 0, into = 0;
 	bool good = true;
 
 	for (size_t i = 0; i < rows && good; i++) {
@@ -438,12 +439,17 @@ tell_steps(struct nsx_ops *f, struct nsx_table *t)
 		good = !f->scratch.failed;
 		if (!good || nsx_str_eq(kind, name))
 			continue;
-		good = nsx_intern(&kinds, kind) != NSX_NONE;
+		uint32_t of = nsx_intern(&kinds, kind), number = of == NSX_NONE ? NSX_NONE
+			: nsx_map_number(&merged, (struct nsx_key){ row(f, i)->type, of });
+
+		good = number != NSX_NONE;
+		into = good && number >= into ? number + 1 : into;
 		n++;
 	}
-	if (good && n > kinds.n)
+	if (good && n > into)
 		nsx_table_note(t, "%zu rows are of steps that differ in their numbers: --names=steps makes them %zu", n,
-		               (size_t)kinds.n);
+		               into);
+	nsx_map_free(&merged);
 	nsx_intern_free(&kinds);
 	return good;
 }

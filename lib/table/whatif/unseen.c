@@ -28,8 +28,8 @@ is_awaiting(struct nsx_str kernel)
 struct process { int64_t end; size_t ops, awaiting; bool xla; };
 
 /* task: is_awaiting; query: by kind of call, it asks whether the device is done; ops: by call, the end of what it
- * launched. */
-struct search { struct process *processes; int64_t *ops; bool *task, *query; };
+ * launched; launches: by thread. */
+struct search { struct process *processes; int64_t *ops; bool *task, *query, *launches; };
 
 static bool
 begin(const struct wi_graph *g, struct search *s)
@@ -39,8 +39,9 @@ begin(const struct wi_graph *g, struct search *s)
 	s->processes = calloc(n + 1, sizeof *s->processes);
 	s->task = calloc(g->tasks.n + 1, sizeof *s->task);
 	s->query = calloc(g->apis.n + 1, sizeof *s->query);
+	s->launches = calloc(g->of_threads.n + 1, sizeof *s->launches);
 	s->ops = nsx_large_array(wi_large(g), g->calls.n, sizeof *s->ops);
-	if (!s->processes || !s->task || !s->query || !s->ops)
+	if (!s->processes || !s->task || !s->query || !s->launches || !s->ops)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		s->processes[i].end = INT64_MIN;
@@ -60,6 +61,7 @@ begin(const struct wi_graph *g, struct search *s)
 		if (o->call == NSX_NONE)
 			continue;
 		s->ops[o->call] = nsx_max(s->ops[o->call], o->end);
+		s->launches[g->calls.p[o->call].thread] = true;
 		of = &s->processes[wi_process_of(g, &g->calls.p[o->call])];
 		of->ops++;
 		of->awaiting += s->task[o->task];
@@ -69,14 +71,14 @@ begin(const struct wi_graph *g, struct search *s)
 }
 
 /* Whether a wait before the call would be a call: not of a process of XLA, nor between two questions whether the
- * device is done, for who asks again waits. */
+ * device is done, for who asks again waits; but for a thread that does nothing else, as NCCL's watchdog. */
 static bool
 waits_in_calls(const struct wi_graph *g, const struct search *s, const struct wi_call *c)
 {
 	const struct process *of = &s->processes[wi_process_of(g, c)];
 
 	return !of->xla && of->awaiting && of->awaiting >= of->ops / MANY
-	       && !(s->query[c->api] && s->query[g->calls.p[c->before].api]);
+	       && !(s->launches[c->thread] && s->query[c->api] && s->query[g->calls.p[c->before].api]);
 }
 
 bool
@@ -101,6 +103,7 @@ nsx_wi_find_unseen(const struct wi_graph *g, bool *after, int64_t *until)
 	free(s.processes);
 	free(s.task);
 	free(s.query);
+	free(s.launches);
 	nsx_large_free(wi_large(g), s.ops);
 	return good;
 }
