@@ -455,6 +455,9 @@ says '... at the same time' 'two processes share one GPU' nsysx-idle "$(of_gpu 1
 says 'two runs on one GPU' 'recordings of one GPU at different times: these are two runs, which nsysx-compare compares' nsysx-idle "$T/turns"
 of_gpu 1000095000 1000000000 >"$T/turns"
 says '... the later one first' 'recordings of one GPU at different times' nsysx-idle "$T/turns"
+printf 'profile profile=0 start_utc=1000000000\nprofile profile=1 start_utc=1000000500\ndevice device=0 profile=0 uuid=G\ndevice device=1 profile=1 uuid=G last=90000\nop start=0 dur=1\n' |
+	awk -f host/stream.awk >"$T/endless"
+says '... of one that does not say when it ended it is not known' 'two processes share one GPU' nsysx-idle "$T/endless"
 printf 'device device=0\nop start=0\nop start=5 dur=1\n' | awk -f host/stream.awk >"$T/odd"
 says 'operations without a duration' 'operations without a device, start or duration: ignored' nsysx-idle "$T/odd"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"

@@ -367,6 +367,8 @@ says_steps() { nsysx-summary -q --by range --table "$@" "$T/stepped.tsv" | grep 
 equal 'a line below tells of rows that are steps' "$(says_steps)" 1
 equal '... not where they are one, or names are wanted in full' "$(says_steps --names=steps; says_steps --names=full)" '0
 0'
+sed 's/D\taten::mm/D\tstep 1/; s/TSL\tmm, op_id = 9/D\tstep 2/' "$T/stepped.tsv" >"$T/domains.tsv"
+equal '... of each domain' "$(nsysx-summary -q --by range --table "$T/domains.tsv" | sed -n 's/ rows are of steps.*makes them/,/p') $(nsysx-summary -q --by range --tsv --names=steps "$T/domains.tsv" | awk -F'\t' '$2 == "step #" { n++ } END { print n }')" '4, 2 2'
 equal 'a row for all steps' "$(nsysx-summary -q --by range --tsv --names=steps "$T/stepped.tsv" | awk -F'\t' 'NR > 1 && !$1 { print $2 "|" $3, $4 }')" 'aten::mm|2 80
 blocks.3.attn|1 7
 step #|2 7'
