@@ -7,6 +7,8 @@
 #include "job/names.h"
 #include "stream/kinds.h"
 
+enum { LONGEST = 32 };   /* bytes of a name that is CALLED_... in frameworks.def */
+
 const char *
 nsx_phase_name(enum nsx_phase phase)
 {
@@ -89,28 +91,24 @@ is_node(struct nsx_str key)
 	return nsx_str_ends(key, "Backward");
 }
 
-/* What people call these parts, in any case of letters: the whole name. */
+/* What programs call these parts, in any case of letters: the whole name. */
 static enum nsx_phase
 phase_called(struct nsx_str name)
 {
-	static const struct { const char *name; enum nsx_phase phase; } calls[] = {
-		{ "forward", NSX_PHASE_FORWARD }, { "forward pass", NSX_PHASE_FORWARD },
-		{ "forward_pass", NSX_PHASE_FORWARD }, { "fwd", NSX_PHASE_FORWARD },
-		{ "backward", NSX_PHASE_BACKWARD }, { "backward pass", NSX_PHASE_BACKWARD },
-		{ "backward_pass", NSX_PHASE_BACKWARD }, { "bwd", NSX_PHASE_BACKWARD },
-		{ "optimizer", NSX_PHASE_OPTIMIZER }, { "optimizer step", NSX_PHASE_OPTIMIZER },
-		{ "optimizer_step", NSX_PHASE_OPTIMIZER }, { "optimizer.step", NSX_PHASE_OPTIMIZER }
+	static const struct { enum nsx_framework_use use; enum nsx_phase phase; } calls[] = {
+		{ NSX_FRAMEWORK_CALLED_FORWARD, NSX_PHASE_FORWARD },
+		{ NSX_FRAMEWORK_CALLED_BACKWARD, NSX_PHASE_BACKWARD },
+		{ NSX_FRAMEWORK_CALLED_OPTIMIZER, NSX_PHASE_OPTIMIZER }
 	};
+	char lower[LONGEST];
 
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		size_t n = 0;
-
-		while (n < name.len && calls[i].name[n]
-		       && (name.ptr[n] == calls[i].name[n] || (name.ptr[n] | 32) == calls[i].name[n]))
-			n++;
-		if (n == name.len && !calls[i].name[n])
+	if (name.len > sizeof lower)
+		return NSX_PHASE_UNKNOWN;
+	for (size_t i = 0; i < name.len; i++)
+		lower[i] = name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? (char)(name.ptr[i] | 32) : name.ptr[i];
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (nsx_framework_has(calls[i].use, (struct nsx_str){ lower, name.len }))
 			return calls[i].phase;
-	}
 	return NSX_PHASE_UNKNOWN;
 }
 

@@ -57,18 +57,11 @@ first_launches(const struct nsx_trace *t, size_t *n)
 static uint32_t
 launch_around(const struct nsx_overhead *o, const struct nsx_sort_key *first, size_t n)
 {
-	size_t lo = 0, hi = n;
+	int64_t thread = (int64_t)o->gtid;
+	size_t lo;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (first[mid].k[0] < (int64_t)o->gtid || (first[mid].k[0] == (int64_t)o->gtid &&
-		    first[mid].k[1] <= o->start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && first[lo - 1].k[0] == (int64_t)o->gtid && o->end <= first[lo - 1].k[2] ? first[lo - 1].i
+	NSX_BISECT(lo, 0, n, first[lo].k[0] > thread || (first[lo].k[0] == thread && first[lo].k[1] > o->start));
+	return lo && first[lo - 1].k[0] == thread && o->end <= first[lo - 1].k[2] ? first[lo - 1].i
 	       : (uint32_t)NSX_NONE;
 }
 
@@ -144,17 +137,10 @@ static bool
 has_near(const struct nsx_sort_key *times, const struct full_run *r, const struct nsx_overhead *o)
 {
 	int64_t from = nsx_sub_sat(o->end, ROOM_BEFORE, NULL);
-	size_t lo = r->from, hi = r->to;
+	size_t lo;
 
 	from = from > o->start ? from : o->start;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (times[mid].k[2] < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	NSX_BISECT(lo, r->from, r->to, times[lo].k[2] >= from);
 	return lo < r->to && times[lo].k[2] <= nsx_add_sat(o->end, ROOM_AFTER, NULL);
 }
 

@@ -176,7 +176,7 @@ reads_action(struct nsx_look_at *a, enum nsx_cause cause)
 		ns += w ? (nsx_u128)w->cells[nsx_cause_cell(cause)].ns : 0;
 		read += w ? (nsx_u128)w->cells[nsx_cause_cell(cause)].read : 0;
 	}
-	if (2 * read < ns)
+	if (!read || 2 * read < ns)
 		return NULL;
 	nsx_buf_fmt(&a->text,
 	            "; %.0f%% of that follows copies to the host, which may have waited for what they brought",
