@@ -204,10 +204,17 @@ static int
 judge_model(struct wi_gains *w, int64_t *bounds)
 {
 	const struct wi_graph *g = w->g;
+	struct wi_plan model;
+	const struct wi_plan *plan = &model;
+	struct wi_together one;
 
 	if (!make_times(w))
 		return NSX_ERR;
-	nsx_wi_sweep_model(g, w->times);
+	nsx_wi_plan_model(&model, g);
+	nsx_wi_together(&one, g, &plan, 1);
+	nsx_wi_sweep(&one, NULL, w->times);
+	nsx_wi_together_free(&one);
+	nsx_wi_plan_free(&model);
 	nsx_wi_bounds(g, w->times, 1, 0, bounds);
 	judge(w, w->period - nsx_wi_period(g, bounds, NULL));
 	return NSX_OK;

@@ -141,8 +141,6 @@ wi_lags(const struct wi_together *w, uint32_t event, uint32_t edge, int64_t made
 size_t nsx_wi_at_once(const struct wi_graph *g);
 /* The times of all events. shares: operations are beside transfers otherwise than they were; NULL: they are not. */
 void nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_t *times);
-/* The times of all events by the model, one of each. */
-void nsx_wi_sweep_model(const struct wi_graph *g, int64_t *times);
 /* The bounds of steps with the times of the p-th of n plans. */
 void nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, size_t n, size_t p, int64_t *bounds);
 

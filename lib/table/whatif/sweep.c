@@ -99,23 +99,6 @@ nsx_wi_sweep(const struct wi_together *w, const struct wi_shares *shares, int64_
 }
 
 void
-nsx_wi_sweep_model(const struct wi_graph *g, int64_t *times)
-{
-	for (size_t i = 0; i < g->nevents; i++) {
-		uint32_t e = g->order[i];
-		int64_t t = g->first[e] == NSX_NONE ? wi_time(g, e) : INT64_MIN;
-
-		wi_pause(g, i);
-		for (uint32_t k = g->first[e]; k != NSX_NONE; k = wi_next(g, k)) {
-			int64_t at = times[g->edges.p[k].from] + wi_model_lag(g, k, wi_lag(g, k));
-
-			t = at > t ? at : t;
-		}
-		times[e] = t;
-	}
-}
-
-void
 nsx_wi_bounds(const struct wi_graph *g, const int64_t *times, size_t n, size_t p, int64_t *bounds)
 {
 	for (size_t i = 0; i < g->steps.n; i++) {
